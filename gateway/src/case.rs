@@ -1,0 +1,95 @@
+//! One thing to judge, valid by construction.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The case's own name: unique within a run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CaseId(pub String);
+
+impl fmt::Display for CaseId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What is asked about the case, decided by the fields it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    Pointwise,
+    Pairwise,
+    Reference,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pointwise => "pointwise",
+            Self::Pairwise => "pairwise",
+            Self::Reference => "reference",
+        })
+    }
+}
+
+/// Who may see the case. Ordered: confidential cases never reach an outside judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sensitivity {
+    Public,
+    #[default]
+    Internal,
+    Confidential,
+}
+
+/// One answer under judgment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Candidate {
+    pub output: String,
+    /// The model that wrote it, if known.
+    pub model: Option<String>,
+}
+
+/// One answer, or two to compare.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Candidates {
+    One(Candidate),
+    Pair { a: Candidate, b: Candidate },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Case {
+    pub id: CaseId,
+    /// The question or task; chat messages are written out role by role.
+    pub input: Option<String>,
+    pub candidates: Candidates,
+    pub reference: Option<String>,
+    pub context: Vec<String>,
+    /// Cases of one origin form a cluster.
+    pub source: Option<String>,
+    pub sensitivity: Sensitivity,
+    pub metadata: BTreeMap<String, serde_json::Value>,
+}
+
+impl Case {
+    pub fn mode(&self) -> Mode {
+        match (&self.candidates, &self.reference) {
+            (Candidates::Pair { .. }, _) => Mode::Pairwise,
+            (Candidates::One(_), Some(_)) => Mode::Reference,
+            (Candidates::One(_), None) => Mode::Pointwise,
+        }
+    }
+
+    /// The candidates in the case's own order.
+    pub fn candidates(&self) -> impl Iterator<Item = &Candidate> {
+        let (first, second) = match &self.candidates {
+            Candidates::One(c) => (c, None),
+            Candidates::Pair { a, b } => (a, Some(b)),
+        };
+        std::iter::once(first).chain(second)
+    }
+}

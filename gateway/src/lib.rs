@@ -1,0 +1,8 @@
+//! Tribunal: a panel-of-judges gateway.
+
+pub mod case;
+pub mod engine;
+pub mod judge;
+pub mod panel;
+pub mod rubric;
+pub mod templates;

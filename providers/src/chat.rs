@@ -1,0 +1,115 @@
+//! One LLM call: what is asked and what comes back, in no vendor's words.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+/// A chat completion to ask of one judge. The model and the address belong to the provider stack.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChatRequest {
+    pub messages: Arc<[Message]>,
+    /// Cap on generated tokens. The vendor layer picks the parameter's name.
+    pub max_tokens: Option<u32>,
+    pub temperature: Option<f64>,
+    pub top_p: Option<f64>,
+    pub seed: Option<u64>,
+    pub stop: Vec<String>,
+    /// How many alternatives per token to ask for; `None`: no logprobs.
+    pub top_logprobs: Option<u8>,
+    /// Structured output, where the server has it.
+    pub response_schema: Option<Arc<ResponseSchema>>,
+    /// Total time for this call with all its waits and retries; the stack's own deadline when `None`.
+    pub deadline: Option<Duration>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    pub role: Role,
+    pub content: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    System,
+    User,
+    Assistant,
+}
+
+/// A JSON Schema that the answer has to follow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResponseSchema {
+    /// Letters, digits, `_` and `-`, at most 64.
+    pub name: String,
+    pub schema: serde_json::Value,
+}
+
+/// What the server answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChatResponse {
+    /// The visible text; empty when the server sent null or nothing.
+    pub text: String,
+    /// Reasoning that the server keeps apart. Never read for a verdict.
+    pub reasoning: Option<String>,
+    /// The server's own refusal text.
+    pub refusal: Option<String>,
+    pub finish: FinishReason,
+    /// One entry per generated token; `None` when absent or null, whatever was asked.
+    pub logprobs: Option<Vec<TokenLogprobs>>,
+    pub usage: Option<Usage>,
+    /// The model that the server says answered.
+    pub model: Option<String>,
+    pub system_fingerprint: Option<String>,
+    /// Parameters that this server refused and the vendor layer left out, learned from a 400 (such as `logprobs`).
+    pub dropped: Vec<&'static str>,
+    /// One entry per attempt, the last one being the answer.
+    pub attempts: Vec<Attempt>,
+}
+
+/// One request on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    pub sent: Instant,
+    pub ended: Instant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FinishReason {
+    Stop,
+    /// The token limit or the context ended the answer.
+    Length,
+    /// A content filter or a block reason.
+    ContentFilter,
+    ToolCalls,
+    /// A reason that this version does not know, or none at all.
+    Other,
+}
+
+/// One generated token with its alternatives. `-inf` stands for probability 0 (null, -9999 and -Infinity on the wire).
+#[derive(Debug, Clone, PartialEq)]
+pub struct TokenLogprobs {
+    pub token: TokenLogprob,
+    /// The server's most likely tokens at this place, as many as it returned.
+    pub top: Vec<TokenLogprob>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct TokenLogprob {
+    /// The token's own bytes: the `bytes` field where given, else the text. A token may be part of a character.
+    pub bytes: Vec<u8>,
+    pub logprob: f64,
+}
+
+/// Tokens as the server counted them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+    /// Part of `prompt_tokens` that was read from the server's cache.
+    pub cached_tokens: u64,
+    /// Part of `completion_tokens` that was hidden reasoning.
+    pub reasoning_tokens: u64,
+}
