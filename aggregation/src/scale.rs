@@ -224,7 +224,11 @@ impl Scale {
             (Self::PassFail, Value::Pass(passed)) => Some(if passed { 1.0 } else { 0.0 }),
             (Self::Pairwise { .. }, Value::Preference(p)) => Some(p.pref_a()),
             (
-                Self::Ordinal(_) | Self::Continuous(_) | Self::Nominal(_) | Self::PassFail | Self::Pairwise { .. },
+                Self::Ordinal(_)
+                | Self::Continuous(_)
+                | Self::Nominal(_)
+                | Self::PassFail
+                | Self::Pairwise { .. },
                 Value::Number(_) | Value::Category(_) | Value::Pass(_) | Value::Preference(_),
             ) => None,
         }
@@ -240,7 +244,11 @@ impl Scale {
             (Self::PassFail, Value::Pass(_)) => true,
             (Self::Pairwise { tie }, Value::Preference(p)) => *tie || p != Preference::Tie,
             (
-                Self::Ordinal(_) | Self::Continuous(_) | Self::Nominal(_) | Self::PassFail | Self::Pairwise { .. },
+                Self::Ordinal(_)
+                | Self::Continuous(_)
+                | Self::Nominal(_)
+                | Self::PassFail
+                | Self::Pairwise { .. },
                 Value::Number(_) | Value::Category(_) | Value::Pass(_) | Value::Preference(_),
             ) => false,
         }
