@@ -1,9 +1,23 @@
 //! What judges said, folded into what the panel says.
 //!
-//! A [`Pass`] is one reply stripped to its rating; `fold_orders` makes one [`Vote`] of a judge's passes;
-//! `decide` makes one [`Verdict`] of the votes. Everything is pure: same input, same bits.
+//! A [`Pass`] is one reply stripped to its rating; [`fold_orders`] makes one [`Vote`] of a judge's passes;
+//! [`decide`] makes one [`Verdict`] of the votes. Everything is pure: same input, same bits.
 
+pub mod agreement;
+pub mod disagreement;
+pub mod escalation;
+pub mod estimate;
+pub mod expected_score;
+pub mod numeric;
+pub mod order;
 pub mod panel_vote;
 pub mod scale;
 pub mod verdict;
 pub mod vote;
+pub mod weights;
+
+pub use estimate::{ConfidenceInterval, Estimate, Estimated, Undefined, UndefinedReason};
+pub use order::{ExpectedOrders, fold_orders};
+pub use scale::{Preference, Scale, Value};
+pub use verdict::{Outcome, Policy, Verdict, decide};
+pub use vote::{Abstention, JudgeId, Order, Pass, Rating, Vote};

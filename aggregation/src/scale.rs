@@ -219,7 +219,8 @@ impl Scale {
         match (self, value) {
             (Self::Ordinal(_) | Self::Continuous(_), Value::Number(x)) => {
                 let (min, max) = self.range()?;
-                Some((x - min) / (max - min))
+                // Halved first: the width of the widest interval is not a finite number.
+                Some((x / 2.0 - min / 2.0) / (max / 2.0 - min / 2.0))
             }
             (Self::PassFail, Value::Pass(passed)) => Some(if passed { 1.0 } else { 0.0 }),
             (Self::Pairwise { .. }, Value::Preference(p)) => Some(p.pref_a()),

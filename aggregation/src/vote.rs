@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::scale::Value;
+use crate::scale::{Scale, Value};
 
 /// A judge's name as the panel knows it; unique within a panel. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -130,6 +130,32 @@ pub struct Vote {
     pub outcome: Result<Rating, Abstention>,
     /// Pairs only: the fold of the two orders.
     pub pair: Option<PairFold>,
+}
+
+impl Vote {
+    /// The vote as 0 to 1: `pref_a` of the fold for pairs, the probability of a pass where it is known, else
+    /// the value's own score. `None` for an abstention and on nominal scales.
+    pub fn score01(&self, scale: &Scale) -> Option<f64> {
+        let rating = self.outcome.as_ref().ok()?;
+        let own = scale.score01(rating.value);
+        match scale {
+            Scale::Ordinal(_) | Scale::Continuous(_) | Scale::Nominal(_) => own,
+            Scale::Pairwise { .. } => self.pair.map(|pair| pair.pref_a).or(own),
+            Scale::PassFail => rating.probability_of_pass().or(own),
+        }
+    }
+}
+
+impl Rating {
+    /// `p_pass / (p_pass + p_fail)`; `None` where the written label stands.
+    fn probability_of_pass(&self) -> Option<f64> {
+        if self.fallback {
+            return None;
+        }
+        let (pass, fail, _) = self.distribution?.two_way?;
+        let share = pass / (pass + fail);
+        (pass >= 0.0 && fail >= 0.0 && share.is_finite()).then_some(share)
+    }
 }
 
 /// What the two orders of a pair said together.

@@ -1,15 +1,27 @@
-//! How votes become one value.
+//! How votes become one value: the rules of a panel, one file a rule. Knows values and weights, not escalation.
+
+mod majority;
+mod median;
+mod weighted;
 
 use std::collections::BTreeMap;
 
+pub use majority::{Tally, tally};
+pub use median::{mean, median};
+use serde::{Deserialize, Serialize};
+pub use weighted::{WeightedMedian, weighted_mean, weighted_median};
+
+use crate::scale::{OrdinalLabels, Scale, Value};
 use crate::vote::JudgeId;
 
-/// The rule of a panel.
+/// The rule of a panel. Where a rule does not suit the scale, [`Method::on`] says what is applied instead; the
+/// gateway refuses such panels when it loads them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Method {
     /// Numbers: the middle value; an even count gives the mean of the two middle ones.
     Median,
-    /// Labels: more than half of the votes.
+    /// Labels: more than half of the votes. Ordinal scales too: each vote counts for its nearest label, the lower
+    /// one at equal distance.
     Majority,
     /// Numbers: the arithmetic mean.
     Mean,
@@ -22,3 +34,94 @@ pub enum Method {
 /// Kappa per judge, from fresh calibrations whose status allows weight. A judge that is absent weighs 0.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Weights(pub BTreeMap<JudgeId, f64>);
+
+/// The rule that produced an outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AppliedMethod {
+    Median,
+    Majority,
+    Mean,
+    KappaWeighted,
+    LogOdds,
+}
+
+impl Method {
+    /// What this rule does on this scale: labels know no median and no mean, so they take the majority; numbers
+    /// of an interval hardly ever repeat, so there the majority is the median.
+    pub fn on(&self, scale: &Scale) -> AppliedMethod {
+        let labels = matches!(scale, Scale::Nominal(_) | Scale::PassFail | Scale::Pairwise { .. });
+        match self {
+            Self::Median | Self::Mean if labels => AppliedMethod::Majority,
+            Self::Majority if matches!(scale, Scale::Continuous(_)) => AppliedMethod::Median,
+            Self::Median => AppliedMethod::Median,
+            Self::Majority => AppliedMethod::Majority,
+            Self::Mean => AppliedMethod::Mean,
+            Self::KappaWeighted(_) => AppliedMethod::KappaWeighted,
+            Self::LogOdds(_) => AppliedMethod::LogOdds,
+        }
+    }
+
+    /// The rule without weights that stands in when weights are unusable: median of numbers, majority of labels.
+    pub fn unweighted_on(scale: &Scale) -> AppliedMethod {
+        Self::Median.on(scale)
+    }
+}
+
+/// Valid votes that a panel of `judges` needs by default: `min(m, max(2, ceil(m / 2)))`.
+pub fn default_quorum(judges: usize) -> usize {
+    judges.div_ceil(2).max(2).min(judges)
+}
+
+/// One value with its weight. Weights are finite and not negative.
+pub(crate) type Weighed = (Value, f64);
+
+/// The panel's value under a rule; `None` if no label has a strict majority, or nothing has weight.
+///
+/// Every value must be on the scale. The sums run in the order given, so callers sort first.
+pub(crate) fn combine(scale: &Scale, method: AppliedMethod, votes: &[Weighed]) -> Option<Value> {
+    match scale {
+        Scale::Ordinal(labels) => match method {
+            AppliedMethod::Majority => {
+                let nearest = votes.iter().map(|&(value, weight)| (nearest_label(labels, value), weight));
+                tally(nearest).ok()?.winner
+            }
+            AppliedMethod::Median
+            | AppliedMethod::Mean
+            | AppliedMethod::KappaWeighted
+            | AppliedMethod::LogOdds => combine_numbers(method, votes),
+        },
+        Scale::Continuous(_) => combine_numbers(method, votes),
+        Scale::Nominal(_) | Scale::PassFail | Scale::Pairwise { .. } => {
+            tally(votes.iter().copied()).ok()?.winner
+        }
+    }
+}
+
+fn combine_numbers(method: AppliedMethod, votes: &[Weighed]) -> Option<Value> {
+    let numbers = || {
+        votes.iter().filter_map(|&(value, weight)| match value {
+            Value::Number(x) => Some((x, weight)),
+            Value::Category(_) | Value::Pass(_) | Value::Preference(_) => None,
+        })
+    };
+    let plain = || numbers().map(|(x, _)| x).collect::<Vec<f64>>();
+    let combined = match method {
+        AppliedMethod::Median | AppliedMethod::Majority => median(&plain()),
+        AppliedMethod::Mean => mean(&plain()),
+        AppliedMethod::KappaWeighted | AppliedMethod::LogOdds => weighted_mean(numbers()),
+    };
+    combined.ok().map(Value::Number)
+}
+
+/// The label nearest to a number, the lower one at equal distance (specification 1.1).
+fn nearest_label(labels: &OrdinalLabels, value: Value) -> Value {
+    let Value::Number(x) = value else { return value };
+    let mut nearest = labels.min();
+    for &label in labels.values() {
+        if (label - x).abs() < (nearest - x).abs() {
+            nearest = label;
+        }
+    }
+    Value::Number(nearest)
+}

@@ -1,0 +1,218 @@
+//! Cohen's kappa: agreement of two raters beyond chance, plain or weighted by distance.
+//!
+//! Source: Cohen 1960 and 1968; standard error of Fleiss, Cohen and Everitt 1969; `cohen_kappa.json`.
+
+use crate::agreement::confusion::Confusion;
+use crate::estimate::{ConfidenceInterval, Estimate, Estimated, Undefined, UndefinedReason};
+use crate::numeric::normal_quantile;
+
+/// Standard errors below this are rounding of exactly 0.
+const LEAST_ERROR: f64 = 1e-8;
+
+/// How much a disagreement counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distance {
+    /// All alike. The default for labels without order.
+    Nominal,
+    /// By distance.
+    Linear,
+    /// By squared distance. The default for ordered labels, and the most flattering of the three.
+    Quadratic,
+}
+
+/// Cohen's kappa with what it is made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CohenKappa {
+    pub n: usize,
+    pub n_dropped: usize,
+    /// Observed agreement, 0 to 1, weighted by nearness under linear and quadratic distance; `None` without pairs.
+    pub p_o: Option<f64>,
+    /// Agreement expected by chance.
+    pub p_e: Option<f64>,
+    /// `Empty`, or `DegenerateMarginals` when both raters used one and the same label only.
+    pub kappa: Result<Kappa, UndefinedReason>,
+}
+
+/// The value and how sure it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Kappa {
+    /// -1 to 1; exactly 0 if one rater is constant and the other is not.
+    pub value: f64,
+    /// The largest kappa that these marginals allow; nominal distance only.
+    pub max: Option<f64>,
+    /// `None` for design-weighted tables: use the bootstrap.
+    pub error: Option<StandardError>,
+}
+
+/// Large-sample standard errors. Below 100 cases the interval covers too little: show the bootstrap first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StandardError {
+    pub se: f64,
+    /// Under the hypothesis that kappa is 0; for that test only.
+    pub se_null: f64,
+    /// 95 %, not clipped to -1 and 1.
+    pub interval: ConfidenceInterval,
+    /// The error is 0 (perfect agreement or a constant rater): the interval says nothing and must not be shown.
+    pub degenerate: bool,
+}
+
+impl CohenKappa {
+    /// The kappa as a report carries it; without an interval where that one is degenerate or unknown.
+    pub fn estimate(&self) -> Estimated {
+        match self.kappa {
+            Ok(kappa) => Ok(Estimate {
+                value: kappa.value,
+                interval: kappa.error.filter(|error| !error.degenerate).map(|error| error.interval),
+                n: self.n,
+                n_dropped: self.n_dropped,
+            }),
+            Err(reason) => Err(Undefined { reason, n: self.n, n_dropped: self.n_dropped }),
+        }
+    }
+}
+
+/// Cohen's kappa of a table (specification 1.1 and 1.3).
+///
+/// `positions` gives each label a place for linear and quadratic distance, usually its value; without it the
+/// index counts. Positions that are not finite, not as many as labels, or all equal, count as not given.
+pub fn cohen_kappa(table: &Confusion, distance: Distance, positions: Option<&[f64]>) -> CohenKappa {
+    let undefined = |reason, p_o, p_e| CohenKappa {
+        n: table.n(),
+        n_dropped: table.n_dropped(),
+        p_o,
+        p_e,
+        kappa: Err(reason),
+    };
+    if table.n() == 0 {
+        return undefined(UndefinedReason::Empty, None, None);
+    }
+    let shares = Shares::of(table, distance, positions);
+    let (p_o, p_e) = (1.0 - shares.observed(), 1.0 - shares.expected());
+    if shares.same_constant() {
+        return undefined(UndefinedReason::DegenerateMarginals, Some(p_o), Some(p_e));
+    }
+    let value = if shares.one_constant() { 0.0 } else { 1.0 - shares.observed() / shares.expected() };
+    let kappa = Kappa {
+        value,
+        max: (distance == Distance::Nominal).then(|| shares.largest_kappa(p_e)),
+        error: (!table.is_weighted()).then(|| shares.error(value, p_e, table.n())),
+    };
+    CohenKappa {
+        n: table.n(),
+        n_dropped: table.n_dropped(),
+        p_o: Some(p_o),
+        p_e: Some(p_e),
+        kappa: Ok(kappa),
+    }
+}
+
+/// The table as proportions, with the distance of each cell.
+struct Shares {
+    /// `(row, column, observed share, expected share, distance)`.
+    cells: Vec<(usize, usize, f64, f64, f64)>,
+    rows: Vec<f64>,
+    columns: Vec<f64>,
+}
+
+impl Shares {
+    fn of(table: &Confusion, distance: Distance, positions: Option<&[f64]>) -> Self {
+        let total = table.total();
+        let share = |totals: Vec<f64>| -> Vec<f64> { totals.iter().map(|count| count / total).collect() };
+        let (rows, columns) = (share(table.row_totals()), share(table.column_totals()));
+        let places = places(table.labels(), positions);
+        let width = places.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+            - places.iter().copied().fold(f64::INFINITY, f64::min);
+        let at = |list: &[f64], label: usize| list.get(label).copied().unwrap_or_default();
+        let cells = table
+            .cells()
+            .map(|(row, column, count)| {
+                let apart = (at(&places, row) - at(&places, column)).abs() / width;
+                let distance = match distance {
+                    Distance::Nominal => f64::from(u8::from(row != column)),
+                    Distance::Linear => apart,
+                    Distance::Quadratic => apart * apart,
+                };
+                (row, column, count / total, at(&rows, row) * at(&columns, column), distance)
+            })
+            .collect();
+        Self { cells, rows, columns }
+    }
+
+    fn observed(&self) -> f64 {
+        self.cells.iter().map(|(_, _, observed, _, d)| d * observed).sum()
+    }
+
+    fn expected(&self) -> f64 {
+        self.cells.iter().map(|(_, _, _, expected, d)| d * expected).sum()
+    }
+
+    fn same_constant(&self) -> bool {
+        self.rows.iter().zip(&self.columns).any(|(row, column)| is_all(*row) && is_all(*column))
+    }
+
+    fn one_constant(&self) -> bool {
+        self.rows.iter().chain(&self.columns).any(|share| is_all(*share))
+    }
+
+    fn largest_kappa(&self, p_e: f64) -> f64 {
+        let most: f64 = self.rows.iter().zip(&self.columns).map(|(row, column)| row.min(*column)).sum();
+        (most - p_e) / (1.0 - p_e)
+    }
+
+    fn error(&self, kappa: f64, p_e: f64, n: usize) -> StandardError {
+        // `v = 1 - d`; its mean over the columns' distribution for each row, and the other way round.
+        let mut row_means = vec![0.0; self.rows.len()];
+        let mut column_means = vec![0.0; self.columns.len()];
+        for &(row, column, _, _, d) in &self.cells {
+            if let (Some(mean), Some(share)) = (row_means.get_mut(row), self.columns.get(column)) {
+                *mean += share * (1.0 - d);
+            }
+            if let (Some(mean), Some(share)) = (column_means.get_mut(column), self.rows.get(row)) {
+                *mean += share * (1.0 - d);
+            }
+        }
+        let mean = |row: usize, column: usize| {
+            row_means.get(row).copied().unwrap_or_default()
+                + column_means.get(column).copied().unwrap_or_default()
+        };
+        let (mut spread, mut spread_null) = (0.0, 0.0);
+        for &(row, column, observed, expected, d) in &self.cells {
+            let (v, means) = (1.0 - d, mean(row, column));
+            spread += observed * (v - means * (1.0 - kappa)).powi(2);
+            spread_null += expected * (v - means).powi(2);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
+        let scale = n as f64 * (1.0 - p_e) * (1.0 - p_e);
+        let se = root((spread - (kappa - p_e * (1.0 - kappa)).powi(2)) / scale);
+        let half = normal_quantile(0.975) * se;
+        StandardError {
+            se,
+            se_null: root((spread_null - p_e * p_e) / scale),
+            interval: ConfidenceInterval { lo: kappa - half, hi: kappa + half, confidence: 0.95 },
+            degenerate: se <= 0.0,
+        }
+    }
+}
+
+fn places(labels: usize, positions: Option<&[f64]>) -> Vec<f64> {
+    let usable = |given: &&[f64]| {
+        given.len() == labels
+            && given.iter().all(|x| x.is_finite())
+            && given.windows(2).any(|pair| matches!(pair, [a, b] if a < b || b < a))
+    };
+    match positions.filter(usable) {
+        Some(given) => given.to_vec(),
+        #[expect(clippy::cast_precision_loss, reason = "scales have few labels")]
+        None => (0..labels).map(|label| label as f64).collect(),
+    }
+}
+
+/// Whether a share is the whole, up to the rounding of one division.
+fn is_all(share: f64) -> bool {
+    share >= 1.0 - 4.0 * f64::EPSILON
+}
+
+fn root(variance: f64) -> f64 {
+    let error = variance.max(0.0).sqrt();
+    if error < LEAST_ERROR { 0.0 } else { error }
+}

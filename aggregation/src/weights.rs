@@ -1,0 +1,52 @@
+//! From kappa to weight, and the refusal to weigh when too few judges have any.
+//!
+//! With three judges weights change a majority only if one weight is greater than the sum of the other two, and no
+//! weights can mend errors that judges share.
+
+use crate::estimate::UndefinedReason;
+use crate::panel_vote::Weights;
+use crate::vote::JudgeId;
+
+/// Kappa above which log-odds stop growing: at 0.9 a judge weighs 2.94, at 1 it would silence all others.
+pub const LOG_ODDS_CLIP: f64 = 0.9;
+
+/// How a kappa becomes a weight (specification 4.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// `w = max(0, kappa)`.
+    Kappa,
+    /// `w = 2 atanh(min(kappa, 0.9))` for positive kappa: optimal for independent binary judges on balanced
+    /// classes, whose accuracy is `(1 + kappa) / 2`.
+    LogOdds,
+}
+
+impl Scheme {
+    /// The weight of a judge, at least 0. A kappa that is not a number weighs 0.
+    pub fn weight(self, kappa: f64) -> f64 {
+        if !kappa.is_finite() {
+            return 0.0;
+        }
+        match self {
+            Self::Kappa => kappa.clamp(0.0, 1.0),
+            Self::LogOdds => 2.0 * kappa.clamp(0.0, LOG_ODDS_CLIP).atanh(),
+        }
+    }
+}
+
+/// The weights of the judges that voted, in their order; a judge without calibration weighs 0.
+///
+/// `NoPositiveWeight` if fewer than `quorum` judges (at least one) have a positive weight: the caller gives the
+/// unweighted result, warns and escalates.
+pub fn weigh<'a>(
+    judges: impl IntoIterator<Item = &'a JudgeId>,
+    weights: &Weights,
+    scheme: Scheme,
+    quorum: usize,
+) -> Result<Vec<f64>, UndefinedReason> {
+    let weighed: Vec<f64> = judges
+        .into_iter()
+        .map(|judge| weights.0.get(judge).map_or(0.0, |&kappa| scheme.weight(kappa)))
+        .collect();
+    let positive = weighed.iter().filter(|weight| **weight > 0.0).count();
+    if positive < quorum.max(1) { Err(UndefinedReason::NoPositiveWeight) } else { Ok(weighed) }
+}
