@@ -126,7 +126,8 @@ impl Shares {
         let cells = table
             .cells()
             .map(|(row, column, count)| {
-                let apart = (at(&places, row) - at(&places, column)).abs() / width;
+                let gap = (at(&places, row) - at(&places, column)).abs();
+                let apart = if width > 0.0 { gap / width } else { 0.0 };
                 let distance = match distance {
                     Distance::Nominal => f64::from(u8::from(row != column)),
                     Distance::Linear => apart,
@@ -183,11 +184,11 @@ impl Shares {
         }
         #[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
         let scale = n as f64 * (1.0 - p_e) * (1.0 - p_e);
-        let se = root((spread - (kappa - p_e * (1.0 - kappa)).powi(2)) / scale);
+        let se = root(spread, (kappa - p_e * (1.0 - kappa)).powi(2), scale);
         let half = normal_quantile(0.975) * se;
         StandardError {
             se,
-            se_null: root((spread_null - p_e * p_e) / scale),
+            se_null: root(spread_null, p_e * p_e, scale),
             interval: ConfidenceInterval { lo: kappa - half, hi: kappa + half, confidence: 0.95 },
             degenerate: se <= 0.0,
         }
@@ -212,7 +213,12 @@ fn is_all(share: f64) -> bool {
     share >= 1.0 - 4.0 * f64::EPSILON
 }
 
-fn root(variance: f64) -> f64 {
-    let error = variance.max(0.0).sqrt();
+/// `sqrt((a - b) / scale)`, where a difference within rounding of 0 is 0.
+fn root(a: f64, b: f64, scale: f64) -> f64 {
+    let difference = a - b;
+    if difference <= 8.0 * f64::EPSILON * a.max(1.0) {
+        return 0.0;
+    }
+    let error = (difference / scale).sqrt();
     if error < LEAST_ERROR { 0.0 } else { error }
 }
