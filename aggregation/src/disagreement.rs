@@ -154,3 +154,31 @@ fn pairs(n: usize) -> usize {
 fn count(n: usize) -> f64 {
     n as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{disagreement, entropy, nominal_distance, one_minus_margin, van_der_eijk};
+    use crate::estimate::UndefinedReason;
+    use crate::scale::{Scale, Value};
+
+    #[test]
+    fn one_vote_cannot_disagree() {
+        let alone = [Value::Pass(true)];
+        assert_eq!(disagreement(&Scale::PassFail, alone), Err(UndefinedReason::TooFewJudges));
+        assert_eq!(one_minus_margin::<bool>([]), Err(UndefinedReason::TooFewJudges));
+    }
+
+    #[test]
+    fn a_scale_of_one_label_knows_no_disagreement() {
+        assert_eq!(nominal_distance(&[3], 1), Err(UndefinedReason::SingleValueDomain));
+        assert_eq!(entropy(&[3], 1), Err(UndefinedReason::SingleValueDomain));
+        assert_eq!(van_der_eijk(&[2, 1]), Err(UndefinedReason::TooFew));
+    }
+
+    #[test]
+    fn labels_disagree_by_the_margin() {
+        let votes = [true, true, false].map(Value::Pass);
+        let d = disagreement(&Scale::PassFail, votes).unwrap();
+        assert!((d - 2.0 / 3.0).abs() < 1e-12);
+    }
+}

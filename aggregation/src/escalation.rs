@@ -119,3 +119,39 @@ impl Facts<'_> {
         self.policy.scale.score01(Value::Number(threshold))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Ordering;
+
+    use super::{QueuePlace, queue_order};
+    use crate::verdict::EscalationReason::{Disagreement, NoMajority, RandomReview};
+
+    #[test]
+    fn the_queue_goes_by_severity_then_disagreement_then_nearness_then_id() {
+        let place = |reasons, disagreement, threshold_distance, case_id| QueuePlace {
+            reasons,
+            disagreement,
+            threshold_distance,
+            case_id,
+        };
+        let sorted = [
+            place(&[NoMajority, RandomReview], Some(0.1), Some(0.9), "z"),
+            place(&[Disagreement], Some(0.9), Some(0.3), "z"),
+            place(&[Disagreement], Some(0.8), Some(0.1), "z"),
+            place(&[Disagreement], Some(0.8), Some(0.2), "a"),
+            place(&[Disagreement], Some(0.8), Some(0.2), "b"),
+            place(&[Disagreement], Some(0.8), None, "a"),
+            place(&[Disagreement], None, Some(0.0), "a"),
+            place(&[RandomReview], Some(1.0), None, "a"),
+            place(&[], Some(1.0), None, "a"),
+        ];
+        for (i, first) in sorted.iter().enumerate() {
+            assert_eq!(queue_order(first, first), Ordering::Equal);
+            for second in sorted.iter().skip(i + 1) {
+                assert_eq!(queue_order(first, second), Ordering::Less, "{first:?} {second:?}");
+                assert_eq!(queue_order(second, first), Ordering::Greater, "{second:?} {first:?}");
+            }
+        }
+    }
+}

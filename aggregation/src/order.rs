@@ -281,3 +281,6 @@ fn mean_distribution(all: &[Distribution]) -> Option<Distribution> {
         two_way,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -352,3 +352,6 @@ fn warnings(rule: &Rule, panel: &PanelVotes<'_>) -> Vec<Warning> {
     }
     warnings
 }
+
+#[cfg(test)]
+mod tests;

@@ -50,3 +50,41 @@ pub fn weigh<'a>(
     let positive = weighed.iter().filter(|weight| **weight > 0.0).count();
     if positive < quorum.max(1) { Err(UndefinedReason::NoPositiveWeight) } else { Ok(weighed) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Scheme, weigh};
+    use crate::estimate::UndefinedReason;
+    use crate::panel_vote::Weights;
+    use crate::vote::JudgeId;
+
+    #[test]
+    fn useless_judges_weigh_nothing() {
+        for scheme in [Scheme::Kappa, Scheme::LogOdds] {
+            for kappa in [-1.0, 0.0, f64::NAN, f64::INFINITY] {
+                assert_eq!(scheme.weight(kappa), 0.0, "{scheme:?} {kappa}");
+            }
+        }
+    }
+
+    #[test]
+    fn log_odds_stop_growing_at_nine_tenths() {
+        assert_eq!(Scheme::LogOdds.weight(1.0), Scheme::LogOdds.weight(0.9));
+        assert!((Scheme::LogOdds.weight(0.9) - 2.944_438_979_166_44).abs() < 1e-12);
+        // To first order twice the kappa.
+        assert!((Scheme::LogOdds.weight(0.01) - 0.02).abs() < 1e-5);
+    }
+
+    #[test]
+    fn fewer_positive_weights_than_the_quorum_are_refused() {
+        let judges = ["a", "b", "c"].map(JudgeId::new);
+        let weights = Weights([(JudgeId::new("a"), 0.5), (JudgeId::new("b"), 0.25)].into());
+        let check = |quorum| weigh(&judges, &weights, Scheme::Kappa, quorum);
+        assert_eq!(check(2), Ok(vec![0.5, 0.25, 0.0]));
+        assert_eq!(check(3), Err(UndefinedReason::NoPositiveWeight));
+        assert_eq!(
+            weigh(&judges, &Weights::default(), Scheme::Kappa, 0),
+            Err(UndefinedReason::NoPositiveWeight)
+        );
+    }
+}

@@ -222,3 +222,57 @@ fn root(a: f64, b: f64, scale: f64) -> f64 {
     let error = (difference / scale).sqrt();
     if error < LEAST_ERROR { 0.0 } else { error }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Distance, cohen_kappa};
+    use crate::agreement::Confusion;
+    use crate::estimate::UndefinedReason;
+
+    fn table(labels: usize, pairs: &[(usize, usize)]) -> Confusion {
+        Confusion::from_pairs(labels, pairs.iter().map(|&(a, b)| (Some(a), Some(b)))).unwrap()
+    }
+
+    #[test]
+    fn a_lazy_rater_has_exactly_no_kappa() {
+        let pairs: Vec<(usize, usize)> = (0..7).map(|i| (1, usize::from(i % 3 == 0))).collect();
+        for distance in [Distance::Nominal, Distance::Linear, Distance::Quadratic] {
+            let kappa = cohen_kappa(&table(3, &pairs), distance, None).kappa.unwrap();
+            assert_eq!(kappa.value, 0.0);
+            assert!(kappa.error.unwrap().degenerate);
+        }
+    }
+
+    #[test]
+    fn unused_labels_keep_their_distance() {
+        let pairs = [(0, 0), (0, 2), (2, 0), (2, 2), (3, 3), (4, 4), (4, 3), (3, 4)];
+        let declared = cohen_kappa(&table(5, &pairs), Distance::Quadratic, None);
+        assert!((declared.kappa.unwrap().value - 5.0 / 7.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_and_the_same_label_throughout_is_undefined() {
+        let cohen = cohen_kappa(&table(1, &[(0, 0), (0, 0)]), Distance::Linear, None);
+        assert_eq!(cohen.kappa, Err(UndefinedReason::DegenerateMarginals));
+        assert_eq!((cohen.p_o, cohen.p_e), (Some(1.0), Some(1.0)));
+        let undefined = cohen.estimate().unwrap_err();
+        assert_eq!((undefined.n, undefined.reason), (2, UndefinedReason::DegenerateMarginals));
+        let empty = cohen_kappa(&table(2, &[]), Distance::Nominal, None);
+        assert_eq!(empty.estimate().unwrap_err().reason, UndefinedReason::Empty);
+    }
+
+    #[test]
+    fn perfect_agreement_shows_no_interval() {
+        let perfect = cohen_kappa(&table(2, &[(0, 0), (1, 1)]), Distance::Nominal, None).estimate().unwrap();
+        assert_eq!((perfect.value, perfect.interval), (1.0, None));
+    }
+
+    #[test]
+    fn positions_that_make_no_distance_are_not_used() {
+        let pairs = [(0, 0), (1, 2), (2, 2), (1, 1)];
+        let plain = cohen_kappa(&table(3, &pairs), Distance::Linear, None);
+        for positions in [vec![1.0, 1.0, 1.0], vec![1.0, 2.0], vec![0.0, 1.0, f64::NAN]] {
+            assert_eq!(cohen_kappa(&table(3, &pairs), Distance::Linear, Some(&positions)), plain);
+        }
+    }
+}

@@ -125,3 +125,29 @@ fn nearest_label(labels: &OrdinalLabels, value: Value) -> Value {
     }
     Value::Number(nearest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{default_quorum, mean, median, tally, weighted_median};
+    use crate::estimate::UndefinedReason;
+
+    #[test]
+    fn the_default_quorum_is_half_the_panel_but_two_where_there_are_two() {
+        let quorums: Vec<usize> = (0..=9).map(default_quorum).collect();
+        assert_eq!(quorums, [0, 1, 2, 2, 2, 3, 3, 4, 4, 5]);
+    }
+
+    #[test]
+    fn nothing_has_no_middle_and_no_majority() {
+        assert_eq!(median(&[]), Err(UndefinedReason::Empty));
+        assert_eq!(mean(&[f64::NAN]), Err(UndefinedReason::Empty));
+        assert_eq!(weighted_median([(1.0, 0.0)]), Err(UndefinedReason::Empty));
+        assert_eq!(tally::<bool>([]), Err(UndefinedReason::Empty));
+        assert_eq!(tally([(true, 0.0), (false, f64::NAN)]), Err(UndefinedReason::NoPositiveWeight));
+    }
+
+    #[test]
+    fn the_mean_of_equal_values_is_that_value() {
+        assert_eq!(mean(&[0.1; 3]), Ok(0.1));
+    }
+}
