@@ -28,7 +28,7 @@ pub struct QueuePlace<'a> {
 /// threshold, then by id. What is unknown comes after what is known. A total order: queues are stable.
 pub fn queue_order(a: &QueuePlace<'_>, b: &QueuePlace<'_>) -> Ordering {
     let severity = |place: &QueuePlace<'_>| place.reasons.iter().min().copied();
-    unknown_last(severity(a), severity(b), |x, y| x.cmp(y))
+    unknown_last(severity(a), severity(b), Ord::cmp)
         .then_with(|| unknown_last(a.disagreement, b.disagreement, |x, y| y.total_cmp(x)))
         .then_with(|| unknown_last(a.threshold_distance, b.threshold_distance, f64::total_cmp))
         .then_with(|| a.case_id.cmp(b.case_id))

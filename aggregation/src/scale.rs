@@ -255,3 +255,52 @@ impl Scale {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Interval, NominalLabels, OrdinalLabels, Preference, Scale, ScaleError, Value};
+
+    #[test]
+    fn lists_that_are_no_scale_are_refused() {
+        let ordinal = |values: &[f64]| OrdinalLabels::try_from(values.to_vec()).map(|_| ());
+        let nominal = |labels: &[&str]| {
+            NominalLabels::try_from(labels.iter().map(|&l| l.to_owned()).collect::<Vec<_>>()).map(|_| ())
+        };
+        assert_eq!(ordinal(&[1.0]), Err(ScaleError::TooFew(1)));
+        assert_eq!(ordinal(&[1.0, f64::INFINITY]), Err(ScaleError::NotFinite(f64::INFINITY)));
+        assert_eq!(ordinal(&[1.0, 1.0]), Err(ScaleError::NotIncreasing { before: 1.0, after: 1.0 }));
+        assert_eq!(nominal(&["a"]), Err(ScaleError::TooFew(1)));
+        assert_eq!(nominal(&["a", "b", "a"]), Err(ScaleError::Repeated("a".to_owned())));
+        assert_eq!(
+            Interval::try_from((2.0, 1.0)),
+            Err(ScaleError::NotIncreasing { before: 2.0, after: 1.0 })
+        );
+        assert!(matches!(Interval::try_from((f64::NAN, 1.0)), Err(ScaleError::NotFinite(_))));
+    }
+
+    #[test]
+    fn scales_are_read_from_json_as_declared() {
+        let check = |json: &str, known: bool| {
+            assert_eq!(serde_json::from_str::<OrdinalLabels>(json).is_ok(), known, "{json}");
+        };
+        check("[1, 2, 5]", true);
+        check("[1]", false);
+        check("[2, 1]", false);
+    }
+
+    #[test]
+    fn values_belong_to_their_own_scale_only() {
+        let ordinal = Scale::Ordinal(vec![1.0, 5.0].try_into().unwrap());
+        let check = |scale: &Scale, value: Value, contained: bool, score: Option<f64>| {
+            assert_eq!(scale.contains(value), contained, "{scale:?} {value:?}");
+            assert_eq!(scale.score01(value), score, "{scale:?} {value:?}");
+        };
+        check(&ordinal, Value::Number(2.0), true, Some(0.25));
+        check(&ordinal, Value::Pass(true), false, None);
+        check(&Scale::PassFail, Value::Pass(false), true, Some(0.0));
+        check(&Scale::Pairwise { tie: false }, Value::Preference(Preference::Tie), false, Some(0.5));
+        check(&Scale::Pairwise { tie: true }, Value::Preference(Preference::Tie), true, Some(0.5));
+        assert!(!ordinal.contains(Value::Number(5.1)));
+        assert!(!ordinal.contains(Value::Number(f64::NAN)));
+    }
+}

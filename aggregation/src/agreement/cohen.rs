@@ -238,7 +238,7 @@ mod tests {
         let pairs: Vec<(usize, usize)> = (0..7).map(|i| (1, usize::from(i % 3 == 0))).collect();
         for distance in [Distance::Nominal, Distance::Linear, Distance::Quadratic] {
             let kappa = cohen_kappa(&table(3, &pairs), distance, None).kappa.unwrap();
-            assert_eq!(kappa.value, 0.0);
+            assert!(kappa.value.abs() <= 0.0, "{kappa:?}");
             assert!(kappa.error.unwrap().degenerate);
         }
     }
