@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::disagreement::disagreement;
 use crate::escalation::{self, SLACK};
 pub use crate::panel_vote::AppliedMethod;
-use crate::panel_vote::{Method, Weighed, combine, weighted_mean};
+use crate::panel_vote::{Method, combine, weighted_mean};
 use crate::scale::{Preference, Scale, Value};
 use crate::vote::{Abstention, Rating, Scoring, Vote};
 use crate::weights::{Scheme, weigh};
@@ -263,9 +263,8 @@ impl Rule {
             Some(weights) => weights.get(index).copied().unwrap_or_default(),
             None => 1.0,
         };
-        let weighed: Vec<Weighed> =
-            panel.rated.iter().enumerate().map(|(i, r)| (r.rating.value, weight(i))).collect();
-        let value = combine(&policy.scale, self.method, &weighed);
+        let weighed = panel.rated.iter().enumerate().map(|(i, r)| (r.rating.value, weight(i)));
+        let value = combine(&policy.scale, self.method, weighed);
         let pairs = matches!(policy.scale, Scale::Pairwise { .. });
         let Some(decided) = value.or(pairs.then_some(Value::Preference(Preference::Tie))) else {
             return Decision { outcome: Outcome::Undecided(Undecided::NoMajority), no_majority: true };

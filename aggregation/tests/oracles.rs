@@ -404,7 +404,7 @@ fn oracles_weighted_median() {
             "iqr_unweighted",
             quantile(&counted, 0.75).zip(quantile(&counted, 0.25)).map(|(a, b)| a - b),
         );
-        computed.set_result("median_unweighted", median(&counted));
+        computed.set_result("median_unweighted", median(counted.iter().copied()));
         computed.set_result("weighted_mean", weighted_mean(votes.iter().copied()));
         let medians = weighted_median(votes.iter().copied());
         computed.set_result("lower", medians.map(|m| m.lower));

@@ -4,8 +4,8 @@ use crate::estimate::UndefinedReason;
 
 /// The middle value; the mean of the two middle ones for an even count (specification 4.1,
 /// `weighted_median.json`). Not rounded to a label. `Empty` without values.
-pub fn median(values: &[f64]) -> Result<f64, UndefinedReason> {
-    let mut sorted = values.to_vec();
+pub fn median(values: impl IntoIterator<Item = f64>) -> Result<f64, UndefinedReason> {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_unstable_by(f64::total_cmp);
     let upper = sorted.get(sorted.len() / 2).copied().ok_or(UndefinedReason::Empty)?;
     let lower = sorted.get((sorted.len() - 1) / 2).copied().ok_or(UndefinedReason::Empty)?;

@@ -79,12 +79,15 @@ pub(crate) type Weighed = (Value, f64);
 /// The panel's value under a rule; `None` if no label has a strict majority, or nothing has weight.
 ///
 /// Every value must be on the scale. The sums run in the order given, so callers sort first.
-pub(crate) fn combine(scale: &Scale, method: AppliedMethod, votes: &[Weighed]) -> Option<Value> {
+pub(crate) fn combine(
+    scale: &Scale,
+    method: AppliedMethod,
+    votes: impl Iterator<Item = Weighed>,
+) -> Option<Value> {
     match scale {
         Scale::Ordinal(labels) => match method {
             AppliedMethod::Majority => {
-                let nearest = votes.iter().map(|&(value, weight)| (nearest_label(labels, value), weight));
-                tally(nearest).ok()?.winner
+                tally(votes.map(|(value, weight)| (nearest_label(labels, value), weight))).ok()?.winner
             }
             AppliedMethod::Median
             | AppliedMethod::Mean
@@ -92,24 +95,19 @@ pub(crate) fn combine(scale: &Scale, method: AppliedMethod, votes: &[Weighed]) -
             | AppliedMethod::LogOdds => combine_numbers(method, votes),
         },
         Scale::Continuous(_) => combine_numbers(method, votes),
-        Scale::Nominal(_) | Scale::PassFail | Scale::Pairwise { .. } => {
-            tally(votes.iter().copied()).ok()?.winner
-        }
+        Scale::Nominal(_) | Scale::PassFail | Scale::Pairwise { .. } => tally(votes).ok()?.winner,
     }
 }
 
-fn combine_numbers(method: AppliedMethod, votes: &[Weighed]) -> Option<Value> {
-    let numbers = || {
-        votes.iter().filter_map(|&(value, weight)| match value {
-            Value::Number(x) => Some((x, weight)),
-            Value::Category(_) | Value::Pass(_) | Value::Preference(_) => None,
-        })
-    };
-    let plain = || numbers().map(|(x, _)| x).collect::<Vec<f64>>();
+fn combine_numbers(method: AppliedMethod, votes: impl Iterator<Item = Weighed>) -> Option<Value> {
+    let numbers = votes.filter_map(|(value, weight)| match value {
+        Value::Number(x) => Some((x, weight)),
+        Value::Category(_) | Value::Pass(_) | Value::Preference(_) => None,
+    });
     let combined = match method {
-        AppliedMethod::Median | AppliedMethod::Majority => median(&plain()),
-        AppliedMethod::Mean => mean(&plain()),
-        AppliedMethod::KappaWeighted | AppliedMethod::LogOdds => weighted_mean(numbers()),
+        AppliedMethod::Median | AppliedMethod::Majority => median(numbers.map(|(x, _)| x)),
+        // Without weights every vote weighs 1.
+        AppliedMethod::Mean | AppliedMethod::KappaWeighted | AppliedMethod::LogOdds => weighted_mean(numbers),
     };
     combined.ok().map(Value::Number)
 }
@@ -139,7 +137,7 @@ mod tests {
 
     #[test]
     fn nothing_has_no_middle_and_no_majority() {
-        assert_eq!(median(&[]), Err(UndefinedReason::Empty));
+        assert_eq!(median([]), Err(UndefinedReason::Empty));
         assert_eq!(mean(&[f64::NAN]), Err(UndefinedReason::Empty));
         assert_eq!(weighted_median([(1.0, 0.0)]), Err(UndefinedReason::Empty));
         assert_eq!(tally::<bool>([]), Err(UndefinedReason::Empty));
