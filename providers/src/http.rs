@@ -187,3 +187,33 @@ fn closes_early(error: &reqwest::Error) -> bool {
             .any(|known| text.contains(known))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_are_made_once() {
+        let client = Client::new();
+        for address in ["http://127.0.0.1:8080/v1", "https://127.0.0.1:8080/v1"] {
+            assert!(client.clone().of(&address.parse().unwrap()).is_ok());
+        }
+        assert!(client.0.plain.get().is_some() && client.0.tls.get().is_some());
+    }
+
+    #[test]
+    fn setup_failure_keeps_its_cause() {
+        let cause = reqwest::Client::builder().user_agent("\n").build().unwrap_err();
+        let error = SetupError::Client(cause);
+        assert_eq!(error.to_string(), "make an HTTP client");
+        assert!(std::error::Error::source(&error).is_some());
+    }
+
+    #[tokio::test]
+    async fn name_that_leads_to_a_link_local_address_is_refused() {
+        // An address is its own name to the resolver.
+        let resolve = |name: &str| NoLinkLocal.resolve(name.parse().unwrap());
+        assert!(resolve("169.254.169.254").await.is_err());
+        assert_eq!(resolve("127.0.0.1").await.unwrap().count(), 1);
+    }
+}

@@ -1,6 +1,7 @@
 //! Usage → cost. Owns a small dated table of list prices; knows nothing of budgets.
 
 use crate::chat::Usage;
+use crate::vendors::Dialect;
 
 /// USD per million tokens, which is the same number as millionths of a dollar per token.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,6 +18,16 @@ pub enum PriceList {
     OpenAi,
     Anthropic,
     Gemini,
+}
+
+impl PriceList {
+    /// The list that applies to a dialect's own address; `None` for local and unknown servers.
+    pub fn of(dialect: Dialect) -> Option<Self> {
+        match dialect {
+            Dialect::OpenAi => Some(Self::OpenAi),
+            Dialect::Vllm | Dialect::LlamaCpp | Dialect::Ollama | Dialect::Compatible => None,
+        }
+    }
 }
 
 /// The day on which [`builtin`]'s table was checked against the vendors' price pages.
@@ -148,6 +159,14 @@ mod tests {
         check(usage(1, 0, 0), &usd(f64::NAN, 0.0, 0.0), None);
         check(usage(1, 0, 0), &usd(-1.0, 0.0, 0.0), None);
         check(usage(u64::from(u32::MAX), 0, 0), &usd(1e300, 0.0, 0.0), None);
+    }
+
+    #[test]
+    fn only_hosted_dialects_have_a_list() {
+        assert_eq!(PriceList::of(Dialect::OpenAi), Some(PriceList::OpenAi));
+        for local in [Dialect::Vllm, Dialect::LlamaCpp, Dialect::Ollama, Dialect::Compatible] {
+            assert_eq!(PriceList::of(local), None);
+        }
     }
 
     #[test]
