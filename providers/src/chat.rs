@@ -103,6 +103,53 @@ pub struct TokenLogprob {
     pub logprob: f64,
 }
 
+impl ChatRequest {
+    /// One user message and every parameter at the server's default.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::new([Message { role: Role::User, content: text.into() }])
+    }
+
+    /// These messages and every parameter at the server's default.
+    pub fn new(messages: impl Into<Arc<[Message]>>) -> Self {
+        Self {
+            messages: messages.into(),
+            max_tokens: None,
+            temperature: None,
+            top_p: None,
+            seed: None,
+            stop: Vec::new(),
+            top_logprobs: None,
+            response_schema: None,
+            deadline: None,
+        }
+    }
+}
+
+impl ChatResponse {
+    /// A finished answer of this text with nothing else known.
+    pub fn of_text(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            reasoning: None,
+            refusal: None,
+            finish: FinishReason::Stop,
+            logprobs: None,
+            usage: None,
+            model: None,
+            system_fingerprint: None,
+            dropped: Vec::new(),
+            attempts: Vec::new(),
+        }
+    }
+}
+
+impl Usage {
+    /// Prompt and completion together: what a tokens-per-minute limit counts.
+    pub fn total_tokens(&self) -> u64 {
+        self.prompt_tokens.saturating_add(self.completion_tokens)
+    }
+}
+
 /// Tokens as the server counted them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {

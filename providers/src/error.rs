@@ -45,7 +45,96 @@ pub enum ErrorKind {
     /// The breaker is open after repeated failures.
     #[error("circuit breaker is open")]
     BreakerOpen,
-    /// A ticket could not be had before the deadline.
+    /// No slot, request or token could be had before the deadline.
     #[error("own limit of this server: {message}")]
     LimitExceeded { message: String },
+}
+
+impl ErrorKind {
+    /// Whether the same request may succeed later. Per key and permanent failures may not; an open breaker and our own
+    /// limits are not asked again because the deadline or a pause already decided.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::RateLimited { .. }
+            | Self::Connection { .. }
+            | Self::Garbage { .. }
+            | Self::Timeout { .. } => true,
+            // Not implemented, HTTP version not supported: the server will not learn it.
+            Self::Server { status, .. } => !matches!(status, 501 | 505),
+            Self::BadRequest { .. }
+            | Self::Unauthorized { .. }
+            | Self::TooLong { .. }
+            | Self::ContentFilter { .. }
+            | Self::BreakerOpen
+            | Self::LimitExceeded { .. } => false,
+        }
+    }
+
+    /// Whether this failure speaks against the server's health, as opposed to the request, the key or our own limits.
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Server { .. } | Self::Connection { .. } | Self::Garbage { .. } | Self::Timeout { .. } => {
+                true
+            }
+            Self::BadRequest { .. }
+            | Self::Unauthorized { .. }
+            | Self::TooLong { .. }
+            | Self::ContentFilter { .. }
+            | Self::RateLimited { .. }
+            | Self::BreakerOpen
+            | Self::LimitExceeded { .. } => false,
+        }
+    }
+}
+
+impl ProviderError {
+    /// An error without a server's wish and without attempts; the stack fills the attempts in.
+    pub fn new(kind: ErrorKind) -> Self {
+        Self { kind, retry_after: None, attempts: Vec::new() }
+    }
+
+    /// See [`ErrorKind::is_retryable`].
+    pub fn is_retryable(&self) -> bool {
+        self.kind.is_retryable()
+    }
+
+    /// How long the server (or our breaker) asked to be left alone, at most a day.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+}
+
+impl From<ErrorKind> for ProviderError {
+    fn from(kind: ErrorKind) -> Self {
+        Self::new(kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text() -> String {
+        "x".to_owned()
+    }
+
+    #[test]
+    fn failures_split_into_key_permanent_and_server() {
+        let check = |kind: ErrorKind, retryable: bool, outage: bool| {
+            assert_eq!((kind.is_retryable(), kind.is_outage()), (retryable, outage), "{kind:?}");
+        };
+        check(ErrorKind::BadRequest { status: 400, message: text() }, false, false);
+        check(ErrorKind::Unauthorized { status: 401, message: text() }, false, false);
+        check(ErrorKind::TooLong { message: text() }, false, false);
+        check(ErrorKind::ContentFilter { message: text() }, false, false);
+        check(ErrorKind::RateLimited { message: text() }, true, false);
+        check(ErrorKind::Server { status: 500, message: text() }, true, true);
+        check(ErrorKind::Server { status: 200, message: text() }, true, true);
+        check(ErrorKind::Server { status: 501, message: text() }, false, true);
+        check(ErrorKind::Connection { message: text() }, true, true);
+        check(ErrorKind::Garbage { message: text() }, true, true);
+        check(ErrorKind::Timeout { after_ms: 1 }, true, true);
+        check(ErrorKind::BreakerOpen, false, false);
+        check(ErrorKind::LimitExceeded { message: text() }, false, false);
+    }
 }

@@ -1,0 +1,219 @@
+//! The one HTTP client: no proxy from the environment, no redirects, capped bodies. Knows no wire format.
+
+use std::error::Error as _;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::redirect::Policy;
+
+use crate::address::{BaseUrl, is_link_local};
+use crate::call::Hint;
+use crate::error::ErrorKind;
+
+const USER_AGENT: &str = concat!("tribunal/", env!("CARGO_PKG_VERSION"));
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Shorter than the five seconds after which uvicorn, node and cpp-httplib close an idle connection.
+const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(4);
+/// Cap on an answer without token alternatives.
+pub(crate) const BODY_CAP: usize = 1 << 20;
+
+/// Why a client or a vendor could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    #[error("make an HTTP client")]
+    Client(#[source] reqwest::Error),
+    #[error("the key holds characters that no HTTP header can carry; hint: check it for line breaks")]
+    Key,
+}
+
+/// Connections to all servers; clones share them. Plain and TLS clients are made when first needed.
+#[derive(Debug, Clone, Default)]
+pub struct Client(Arc<Clients>);
+
+#[derive(Debug, Default)]
+struct Clients {
+    plain: OnceLock<reqwest::Client>,
+    tls: OnceLock<reqwest::Client>,
+}
+
+impl Client {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn of(&self, address: &BaseUrl) -> Result<reqwest::Client, SetupError> {
+        let is_https = address.is_https();
+        let kept = if is_https { &self.0.tls } else { &self.0.plain };
+        if let Some(client) = kept.get() {
+            return Ok(client.clone());
+        }
+        let client = build(is_https).map_err(SetupError::Client)?;
+        Ok(kept.get_or_init(|| client).clone())
+    }
+}
+
+fn build(is_https: bool) -> Result<reqwest::Client, reqwest::Error> {
+    let builder = reqwest::Client::builder()
+        .no_proxy()
+        .redirect(Policy::none())
+        .retry(reqwest::retry::never())
+        .tcp_nodelay(true)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .pool_idle_timeout(POOL_IDLE_TIMEOUT)
+        .user_agent(USER_AGENT)
+        .dns_resolver(NoLinkLocal);
+    if is_https {
+        return builder.build();
+    }
+    // Why: over HTTP/2 the 101st request of a panel waits for a stream without a word; and a plain client needs no
+    // certificates, whose loading costs start-up time.
+    builder.http1_only().tls_certs_only([]).build()
+}
+
+/// Resolves names as the system does, minus link-local results: a name must not lead where an address may not.
+#[derive(Debug, Clone, Copy)]
+struct NoLinkLocal;
+
+impl Resolve for NoLinkLocal {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let allowed: Vec<SocketAddr> = found.filter(|address| !is_link_local(address.ip())).collect();
+            if allowed.is_empty() {
+                return Err(
+                    io::Error::new(io::ErrorKind::PermissionDenied, "only link-local addresses").into()
+                );
+            }
+            Ok(Box::new(allowed.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// A whole answer, whatever its status.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+/// No whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NoAnswer {
+    pub kind: ErrorKind,
+    pub hint: Option<Hint>,
+}
+
+impl NoAnswer {
+    fn connection(message: &str, hint: Option<Hint>) -> Self {
+        Self { kind: ErrorKind::Connection { message: message.to_owned() }, hint }
+    }
+}
+
+/// Sends a request and reads the answer up to `cap` bytes.
+pub(crate) async fn exchange(
+    client: &reqwest::Client,
+    request: reqwest::Request,
+    cap: usize,
+) -> Result<Answer, NoAnswer> {
+    let mut response = client.execute(request).await.map_err(|error| before_answer(&error))?;
+    let too_large = || NoAnswer {
+        kind: ErrorKind::Garbage { message: format!("answer is larger than {cap} bytes") },
+        // Asking again would be paid for and end the same way.
+        hint: Some(Hint::Final),
+    };
+    let announced =
+        response.content_length().map_or(0, |length| usize::try_from(length).unwrap_or(usize::MAX));
+    if announced > cap {
+        return Err(too_large());
+    }
+    let status = response.status().as_u16();
+    let headers = std::mem::take(response.headers_mut());
+    let mut body = BytesMut::with_capacity(announced);
+    while let Some(chunk) = response.chunk().await.map_err(|error| within_answer(&error))? {
+        if body.len().saturating_add(chunk.len()) > cap {
+            return Err(too_large());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Answer { status, headers, body: body.freeze() })
+}
+
+fn before_answer(error: &reqwest::Error) -> NoAnswer {
+    let cause = io_cause(error);
+    if error.is_connect() {
+        return match cause {
+            Some(io::ErrorKind::PermissionDenied) => {
+                NoAnswer::connection("name leads to a link-local address", Some(Hint::Final))
+            }
+            Some(io::ErrorKind::ConnectionRefused) => NoAnswer::connection("refused", None),
+            Some(io::ErrorKind::TimedOut) => NoAnswer::connection("no connection in time", None),
+            Some(_) | None if error.is_timeout() => NoAnswer::connection("no connection in time", None),
+            Some(_) | None => NoAnswer::connection("no connection", None),
+        };
+    }
+    if cause.is_some() || closes_early(error) {
+        return NoAnswer::connection("closed before the answer", Some(Hint::DiedBeforeAnswer));
+    }
+    NoAnswer { kind: ErrorKind::Garbage { message: "answer is not HTTP".to_owned() }, hint: None }
+}
+
+fn within_answer(error: &reqwest::Error) -> NoAnswer {
+    if io_cause(error).is_some() || closes_early(error) {
+        return NoAnswer::connection("closed within the answer", None);
+    }
+    NoAnswer { kind: ErrorKind::Garbage { message: "answer's body is malformed".to_owned() }, hint: None }
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(error.source(), |cause: &&(dyn std::error::Error + 'static)| (*cause).source())
+}
+
+fn io_cause(error: &reqwest::Error) -> Option<io::ErrorKind> {
+    causes(error).find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind)
+}
+
+/// hyper's type is not ours to name, so its text has to do; the wire tests hold it in place.
+fn closes_early(error: &reqwest::Error) -> bool {
+    causes(error).any(|cause| {
+        let text = cause.to_string();
+        ["connection closed", "end of file", "unexpected EOF", "channel closed", "operation was canceled"]
+            .iter()
+            .any(|known| text.contains(known))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_are_made_once() {
+        let client = Client::new();
+        for address in ["http://127.0.0.1:8080/v1", "https://127.0.0.1:8080/v1"] {
+            assert!(client.clone().of(&address.parse().unwrap()).is_ok());
+        }
+        assert!(client.0.plain.get().is_some() && client.0.tls.get().is_some());
+    }
+
+    #[test]
+    fn setup_failure_keeps_its_cause() {
+        let cause = reqwest::Client::builder().user_agent("\n").build().unwrap_err();
+        let error = SetupError::Client(cause);
+        assert_eq!(error.to_string(), "make an HTTP client");
+        assert!(std::error::Error::source(&error).is_some());
+    }
+
+    #[tokio::test]
+    async fn name_that_leads_to_a_link_local_address_is_refused() {
+        // An address is its own name to the resolver.
+        let resolve = |name: &str| NoLinkLocal.resolve(name.parse().unwrap());
+        assert!(resolve("169.254.169.254").await.is_err());
+        assert_eq!(resolve("127.0.0.1").await.unwrap().count(), 1);
+    }
+}

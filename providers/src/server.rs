@@ -1,0 +1,105 @@
+//! What one server (an account or a machine) allows, and the state that all its judges share.
+//!
+//! Made once per server and kept when the configuration changes, so that a reload neither refills limits nor forgets
+//! that a server is down.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::Semaphore;
+
+use crate::call::locked;
+use crate::layers::circuit_breaker::{Breaker, BreakerSettings};
+use crate::layers::rate_limit::Rates;
+use crate::layers::retry::RetryState;
+
+/// `None` means no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServerLimits {
+    /// Requests in flight at once.
+    pub concurrency: Option<NonZeroU32>,
+    pub requests_per_minute: Option<NonZeroU32>,
+    /// Prompt and completion tokens together.
+    pub tokens_per_minute: Option<NonZeroU32>,
+    pub breaker: BreakerSettings,
+    /// Retries a second that are always allowed, on top of one for every five successes.
+    pub retries_per_second: u32,
+    /// Seed of the retry jitter.
+    pub seed: u64,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            concurrency: None,
+            requests_per_minute: None,
+            tokens_per_minute: None,
+            breaker: BreakerSettings::default(),
+            retries_per_second: 2,
+            seed: 0,
+        }
+    }
+}
+
+/// Shared state of one server; clones are the same server.
+#[derive(Debug, Clone)]
+pub struct ServerHandle(Arc<Server>);
+
+#[derive(Debug)]
+struct Server {
+    limits: ServerLimits,
+    slots: Arc<Semaphore>,
+    rates: Arc<Rates>,
+    retries: Arc<RetryState>,
+    breakers: Mutex<HashMap<String, Arc<Breaker>>>,
+}
+
+impl ServerHandle {
+    pub fn new(limits: ServerLimits) -> Self {
+        let slots = limits
+            .concurrency
+            .and_then(|slots| usize::try_from(slots.get()).ok())
+            .map_or(Semaphore::MAX_PERMITS, |slots| slots.min(Semaphore::MAX_PERMITS));
+        Self(Arc::new(Server {
+            limits,
+            slots: Arc::new(Semaphore::new(slots)),
+            rates: Arc::new(Rates::new(limits.requests_per_minute, limits.tokens_per_minute)),
+            retries: Arc::new(RetryState::new(limits.retries_per_second, limits.seed)),
+            breakers: Mutex::new(HashMap::new()),
+        }))
+    }
+
+    /// The limits that this handle was made with; a reload with equal limits keeps the handle.
+    pub fn limits(&self) -> &ServerLimits {
+        &self.0.limits
+    }
+
+    /// The breaker of one model on this server, closed when it is new.
+    pub fn breaker(&self, model: &str) -> Arc<Breaker> {
+        let mut breakers = locked(&self.0.breakers);
+        if let Some(breaker) = breakers.get(model) {
+            return Arc::clone(breaker);
+        }
+        let breaker = Arc::new(Breaker::new(self.0.limits.breaker));
+        breakers.insert(model.to_owned(), Arc::clone(&breaker));
+        breaker
+    }
+
+    /// Free slots, for metrics; huge when there is no limit.
+    pub fn free_slots(&self) -> usize {
+        self.0.slots.available_permits()
+    }
+
+    pub(crate) fn slots(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.0.slots)
+    }
+
+    pub(crate) fn rates(&self) -> Arc<Rates> {
+        Arc::clone(&self.0.rates)
+    }
+
+    pub(crate) fn retries(&self) -> Arc<RetryState> {
+        Arc::clone(&self.0.retries)
+    }
+}

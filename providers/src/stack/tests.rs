@@ -1,0 +1,447 @@
+//! The stack on paused time: what each layer promises, seen from outside.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::future::join_all;
+use tokio::time::{Instant, advance, sleep};
+use tower::{Service, ServiceExt, service_fn};
+
+use super::*;
+use crate::call::{Call, Hint};
+use crate::chat::{ChatRequest, ChatResponse, Usage};
+use crate::layers::circuit_breaker::{BreakerSettings, BreakerState};
+use crate::server::ServerLimits;
+use crate::vendors::scripted::{Scripted, ScriptedReply};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn limit(number: u32) -> Option<NonZeroU32> {
+    NonZeroU32::new(number)
+}
+
+fn server_error() -> ErrorKind {
+    ErrorKind::Server { status: 500, message: "down".to_owned() }
+}
+
+fn rate_limited() -> ErrorKind {
+    ErrorKind::RateLimited { message: "slow down".to_owned() }
+}
+
+fn once() -> StackSettings {
+    StackSettings {
+        retry: RetrySettings { attempts: 1, ..RetrySettings::default() },
+        ..StackSettings::default()
+    }
+}
+
+fn built(scripted: &Scripted, limits: ServerLimits, settings: StackSettings) -> Provider {
+    build(scripted.clone().into_vendor(), "m", &ServerHandle::new(limits), settings)
+}
+
+async fn ask(provider: &Provider) -> Result<ChatResponse, ProviderError> {
+    provider.clone().oneshot(ChatRequest::user("hi")).await
+}
+
+async fn ask_within(provider: &Provider, deadline: Duration) -> Result<ChatResponse, ProviderError> {
+    let request = ChatRequest { deadline: Some(deadline), ..ChatRequest::user("hi") };
+    provider.clone().oneshot(request).await
+}
+
+fn slow(pause: Duration) -> Scripted {
+    Scripted::new(move |_| ScriptedReply::text("4").after(pause))
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_layer_is_ready_while_slots_are_full() {
+    let scripted = slow(20 * SECOND);
+    let mut provider = built(&scripted, ServerLimits { concurrency: limit(1), ..Default::default() }, once());
+    let busy = provider.call(ChatRequest::user("hi"));
+    let waiting = async {
+        sleep(SECOND).await;
+        let ready = futures::poll!(std::future::poll_fn(|cx| provider.poll_ready(cx)));
+        assert!(ready.is_ready());
+    };
+    let (answer, ()) = tokio::join!(busy, waiting);
+    assert_eq!(answer.unwrap().text, "4");
+}
+
+#[tokio::test(start_paused = true)]
+async fn full_slots_time_out_as_own_limit() {
+    let scripted = slow(20 * SECOND);
+    let provider = built(&scripted, ServerLimits { concurrency: limit(1), ..Default::default() }, once());
+    let started = Instant::now();
+    let (first, second) = tokio::join!(ask(&provider), ask_within(&provider, 5 * SECOND));
+    assert_eq!(first.unwrap().attempts.len(), 1);
+    let error = second.unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::LimitExceeded { .. }), "{error:?}");
+    assert!(error.attempts.is_empty());
+    assert_eq!(started.elapsed(), 20 * SECOND);
+    assert_eq!(scripted.calls(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempt_timeout_excludes_the_wait_for_a_slot() {
+    let scripted = slow(20 * SECOND);
+    let provider = built(&scripted, ServerLimits { concurrency: limit(1), ..Default::default() }, once());
+    let answers = join_all((0..3).map(|_| ask(&provider))).await;
+    assert!(answers.iter().all(Result::is_ok), "each took 20 of 30 s, queued for up to 40");
+}
+
+#[tokio::test(start_paused = true)]
+async fn rate_waiter_holds_no_slot() {
+    let server = ServerHandle::new(ServerLimits {
+        concurrency: limit(1),
+        requests_per_minute: limit(1),
+        ..Default::default()
+    });
+    let scripted = slow(SECOND);
+    let provider = build(scripted.clone().into_vendor(), "m", &server, once());
+    ask(&provider).await.unwrap();
+    let waiting = ask(&provider);
+    let watching = async {
+        sleep(30 * SECOND).await;
+        assert_eq!(server.free_slots(), 1);
+        assert_eq!(scripted.calls(), 1);
+    };
+    let (answer, ()) = tokio::join!(waiting, watching);
+    assert!(answer.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_per_minute_are_kept() {
+    let scripted = Scripted::always("4");
+    let limits = ServerLimits { requests_per_minute: limit(60), ..Default::default() };
+    let provider = built(&scripted, limits, once());
+    let started = Instant::now();
+    let answers = join_all((0..70).map(|_| ask(&provider))).await;
+    assert!(answers.iter().all(Result::is_ok));
+    let took = started.elapsed();
+    assert!((9 * SECOND..11 * SECOND).contains(&took), "60 at once, then one a second: {took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_are_settled_by_reported_usage() {
+    let used = Usage { prompt_tokens: 100, completion_tokens: 100, ..Usage::default() };
+    let scripted = Scripted::new(move |_| {
+        ScriptedReply::Respond(ChatResponse { usage: Some(used), ..ChatResponse::of_text("4") })
+    });
+    let limits = ServerLimits { tokens_per_minute: limit(1400), ..Default::default() };
+    let provider = built(&scripted, limits, once());
+    let started = Instant::now();
+    for _ in 0..5 {
+        ask(&provider).await.unwrap();
+    }
+    assert!(started.elapsed() < SECOND, "517 tokens estimated, 200 used: five fit into one bucket");
+    for _ in 0..5 {
+        ask(&provider).await.unwrap();
+    }
+    assert!(started.elapsed() > 30 * SECOND, "2,000 tokens do not");
+}
+
+#[tokio::test(start_paused = true)]
+async fn rate_wait_beyond_the_deadline_fails_at_once() {
+    let scripted = Scripted::always("4");
+    let limits = ServerLimits { requests_per_minute: limit(1), ..Default::default() };
+    let provider = built(&scripted, limits, once());
+    ask(&provider).await.unwrap();
+    let started = Instant::now();
+    let error = ask_within(&provider, 10 * SECOND).await.unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::LimitExceeded { .. }), "{error:?}");
+    assert_eq!(error.retry_after().unwrap().as_secs(), 60);
+    assert_eq!(started.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_are_shared_by_two_judges_and_survive_a_rebuild() {
+    let server = ServerHandle::new(ServerLimits {
+        concurrency: limit(1),
+        requests_per_minute: limit(3),
+        ..Default::default()
+    });
+    let scripted = slow(SECOND);
+    let judge = |model: &str| build(scripted.clone().into_vendor(), model, &server, once());
+    let started = Instant::now();
+    let (one, other) = (judge("a"), judge("b"));
+    let (first, second) = tokio::join!(ask(&one), ask(&other));
+    assert!(first.is_ok() && second.is_ok());
+    assert_eq!(started.elapsed(), 2 * SECOND, "one slot between them");
+    assert!(ask(&judge("a")).await.is_ok());
+    let error = ask_within(&judge("b"), 5 * SECOND).await.unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::LimitExceeded { .. }), "the fourth request of the minute");
+}
+
+#[tokio::test(start_paused = true)]
+async fn retry_succeeds_and_logs_both_attempts() {
+    let scripted = Scripted::in_order([ScriptedReply::Fail(server_error()), ScriptedReply::text("4")]);
+    let provider = built(&scripted, ServerLimits::default(), StackSettings::default());
+    let response = ask(&provider).await.unwrap();
+    assert_eq!(response.attempts.len(), 2);
+    let pause = response.attempts[1].sent - response.attempts[0].ended;
+    assert!((Duration::from_millis(250)..=Duration::from_millis(501)).contains(&pause), "{pause:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_retryable_failures_are_asked_again() {
+    let message = || "x".to_owned();
+    for (kind, requests) in [
+        (server_error(), 3),
+        (rate_limited(), 3),
+        (ErrorKind::Connection { message: message() }, 3),
+        (ErrorKind::Garbage { message: message() }, 3),
+        (ErrorKind::BadRequest { status: 400, message: message() }, 1),
+        (ErrorKind::Unauthorized { status: 402, message: message() }, 1),
+        (ErrorKind::TooLong { message: message() }, 1),
+        (ErrorKind::ContentFilter { message: message() }, 1),
+    ] {
+        let failure = kind.clone();
+        let scripted = Scripted::new(move |_| ScriptedReply::Fail(failure.clone()));
+        let provider = built(&scripted, ServerLimits::default(), StackSettings::default());
+        let error = ask(&provider).await.unwrap_err();
+        assert_eq!(error.kind, kind);
+        assert_eq!((error.attempts.len(), scripted.calls()), (requests, requests), "{kind:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempt_that_hangs_is_cut_and_asked_again() {
+    let scripted = Scripted::in_order([ScriptedReply::Hang, ScriptedReply::text("4")]);
+    let provider = built(&scripted, ServerLimits::default(), StackSettings::default());
+    let response = ask(&provider).await.unwrap();
+    assert_eq!(response.attempts.len(), 2);
+    assert_eq!(response.attempts[0].ended - response.attempts[0].sent, 30 * SECOND);
+    let hanging = built(&Scripted::new(|_| ScriptedReply::Hang), ServerLimits::default(), once());
+    assert_eq!(ask(&hanging).await.unwrap_err().kind, ErrorKind::Timeout { after_ms: 30_000 });
+}
+
+#[tokio::test(start_paused = true)]
+async fn deadline_bounds_everything() {
+    for reply in [
+        ScriptedReply::Hang,
+        ScriptedReply::Fail(server_error()).after(3 * SECOND),
+        ScriptedReply::FailUntil(rate_limited(), 4 * SECOND),
+    ] {
+        let scripted = Scripted::new(move |_| reply.clone());
+        let settings = StackSettings {
+            retry: RetrySettings { attempts: 100, ..RetrySettings::default() },
+            ..StackSettings::default()
+        };
+        let limits = ServerLimits { retries_per_second: 100, ..Default::default() };
+        let provider = built(&scripted, limits, settings);
+        let started = Instant::now();
+        let error = ask_within(&provider, 7 * SECOND).await.unwrap_err();
+        assert!(started.elapsed() <= 7 * SECOND, "{error:?} after {:?}", started.elapsed());
+        assert_eq!(error.attempts.len(), scripted.calls());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn deadline_names_what_ran_out() {
+    let hanging = built(&Scripted::new(|_| ScriptedReply::Hang), ServerLimits::default(), once());
+    let error = ask_within(&hanging, 7 * SECOND).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Timeout { after_ms: 7_000 });
+    assert_eq!(error.attempts.len(), 1);
+    assert_eq!(error.attempts[0].ended - error.attempts[0].sent, 7 * SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn retry_after_is_obeyed() {
+    let scripted =
+        Scripted::in_order([ScriptedReply::FailUntil(rate_limited(), 10 * SECOND), ScriptedReply::text("4")]);
+    let provider = built(&scripted, ServerLimits::default(), StackSettings::default());
+    let response = ask(&provider).await.unwrap();
+    let pause = response.attempts[1].sent - response.attempts[0].ended;
+    assert!((10 * SECOND..=11 * SECOND + Duration::from_millis(1)).contains(&pause), "{pause:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn same_retry_after_is_spread() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let scripted = Scripted::new(move |_| {
+        if asked.fetch_add(1, Ordering::Relaxed) < 10 {
+            ScriptedReply::FailUntil(rate_limited(), 10 * SECOND)
+        } else {
+            ScriptedReply::text("4")
+        }
+    });
+    let provider = built(&scripted, ServerLimits::default(), StackSettings::default());
+    let answers = join_all((0..10).map(|_| ask(&provider))).await;
+    let mut times: Vec<Instant> =
+        answers.iter().map(|answer| answer.as_ref().unwrap().attempts[1].sent).collect();
+    times.sort_unstable();
+    times.dedup();
+    assert!(times.len() >= 8, "ten calls came back at {} times", times.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn retry_after_beyond_deadline_or_cap_fails_at_once() {
+    for (wish, deadline) in [(20 * SECOND, 10 * SECOND), (Duration::from_hours(24), Duration::from_hours(48))]
+    {
+        let scripted = Scripted::new(move |_| ScriptedReply::FailUntil(rate_limited(), wish));
+        let provider = built(&scripted, ServerLimits::default(), StackSettings::default());
+        let started = Instant::now();
+        let error = ask_within(&provider, deadline).await.unwrap_err();
+        assert_eq!(error.kind, rate_limited());
+        assert_eq!(error.retry_after(), Some(wish));
+        assert_eq!(started.elapsed(), Duration::ZERO);
+        assert_eq!(scripted.calls(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn retry_budget_stops_storms() {
+    let scripted = Scripted::new(|_| ScriptedReply::Fail(rate_limited()));
+    let limits = ServerLimits { retries_per_second: 1, ..Default::default() };
+    let provider = built(&scripted, limits, StackSettings::default());
+    let answers = join_all((0..200).map(|_| ask(&provider))).await;
+    assert!(answers.iter().all(Result::is_err));
+    let retries = scripted.calls() - 200;
+    assert!((1..=20).contains(&retries), "{retries} retries for 200 failing calls");
+}
+
+#[tokio::test(start_paused = true)]
+async fn retried_request_waits_for_limits_again() {
+    let scripted = Scripted::in_order([ScriptedReply::Fail(server_error()), ScriptedReply::text("4")]);
+    let limits = ServerLimits { requests_per_minute: limit(1), ..Default::default() };
+    let provider = built(&scripted, limits, StackSettings::default());
+    let response = ask(&provider).await.unwrap();
+    let pause = response.attempts[1].sent - response.attempts[0].ended;
+    assert!(pause >= 59 * SECOND, "{pause:?}");
+}
+
+/// A vendor that leaves this hint with its first failures.
+fn hinting(hint: Hint, kind: ErrorKind, failures: usize) -> (Vendor, Arc<AtomicUsize>) {
+    let requests = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&requests);
+    let vendor = service_fn(move |call: Call| {
+        let is_failing = counted.fetch_add(1, Ordering::Relaxed) < failures;
+        let kind = kind.clone();
+        async move {
+            if is_failing {
+                call.leave(hint);
+                return Err(ProviderError::new(kind));
+            }
+            Ok(ChatResponse::of_text("4"))
+        }
+    });
+    (BoxCloneSyncService::new(vendor), requests)
+}
+
+#[tokio::test(start_paused = true)]
+async fn hints_decide_the_retry() {
+    let connection = || ErrorKind::Connection { message: "closed".to_owned() };
+    let bad = || ErrorKind::BadRequest { status: 400, message: "no seed".to_owned() };
+    for (hint, kind, failures, requests, is_ok) in [
+        (Hint::DiedBeforeAnswer, connection(), 1, 2, true),
+        (Hint::DiedBeforeAnswer, connection(), 2, 2, false),
+        (Hint::Final, server_error(), 1, 1, false),
+        (Hint::Learned, bad(), 3, 4, true),
+        (Hint::Learned, bad(), 100, 7, false),
+    ] {
+        let (vendor, asked) = hinting(hint, kind, failures);
+        let provider = build(vendor, "m", &ServerHandle::new(ServerLimits::default()), once());
+        let started = Instant::now();
+        assert_eq!(ask(&provider).await.is_ok(), is_ok, "{hint:?} {failures}");
+        assert_eq!(asked.load(Ordering::Relaxed), requests, "{hint:?} {failures}");
+        assert_eq!(started.elapsed(), Duration::ZERO, "{hint:?} {failures}");
+    }
+}
+
+fn breaking() -> ServerLimits {
+    let breaker = BreakerSettings { failures: 3, pause: 10 * SECOND, longest_pause: 15 * SECOND };
+    ServerLimits { breaker, ..Default::default() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn breaker_opens_half_opens_and_closes() {
+    let server = ServerHandle::new(breaking());
+    let scripted = Scripted::in_order(
+        std::iter::repeat_n(ScriptedReply::Fail(server_error()), 4)
+            .chain([ScriptedReply::text("4").after(SECOND)])
+            .collect::<Vec<_>>(),
+    );
+    let provider = build(scripted.clone().into_vendor(), "m", &server, once());
+    let breaker = server.breaker("m");
+    for _ in 0..3 {
+        assert_eq!(breaker.state(), BreakerState::Closed);
+        assert_eq!(ask(&provider).await.unwrap_err().kind, server_error());
+    }
+    assert_eq!(breaker.state(), BreakerState::Open);
+    let error = ask(&provider).await.unwrap_err();
+    assert_eq!((error.kind, error.retry_after), (ErrorKind::BreakerOpen, Some(10 * SECOND)));
+    assert_eq!(scripted.calls(), 3);
+    assert_eq!(server.breaker("other").state(), BreakerState::Closed);
+
+    advance(10 * SECOND).await;
+    assert_eq!(ask(&provider).await.unwrap_err().kind, server_error(), "the probe");
+    assert_eq!(breaker.state(), BreakerState::Open);
+    advance(14 * SECOND).await;
+    assert_eq!(ask(&provider).await.unwrap_err().kind, ErrorKind::BreakerOpen, "the pause has grown to 15 s");
+    advance(SECOND).await;
+    let (probe, other) = tokio::join!(ask(&provider), ask(&provider));
+    assert_eq!(probe.unwrap().text, "4");
+    assert_eq!(other.unwrap_err().kind, ErrorKind::BreakerOpen, "one probe at a time");
+    assert_eq!(breaker.state(), BreakerState::Closed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn open_breaker_ends_the_retries() {
+    let scripted = Scripted::new(|_| ScriptedReply::Fail(server_error()));
+    let settings = StackSettings {
+        retry: RetrySettings { attempts: 10, ..RetrySettings::default() },
+        ..StackSettings::default()
+    };
+    let provider = built(&scripted, breaking(), settings);
+    let error = ask(&provider).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::BreakerOpen);
+    assert_eq!(error.attempts.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn refusals_do_not_open_the_breaker() {
+    let server = ServerHandle::new(breaking());
+    let scripted = Scripted::in_order(
+        [server_error(), server_error(), ErrorKind::BadRequest { status: 400, message: "x".to_owned() }]
+            .map(ScriptedReply::Fail)
+            .into_iter()
+            .cycle()
+            .take(9)
+            .collect::<Vec<_>>(),
+    );
+    let provider = build(scripted.into_vendor(), "m", &server, once());
+    for _ in 0..9 {
+        assert!(ask(&provider).await.is_err());
+    }
+    assert_eq!(server.breaker("m").state(), BreakerState::Closed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lost_probe_gives_its_place_back() {
+    let server = ServerHandle::new(breaking());
+    let mut replies = vec![ScriptedReply::Fail(server_error()); 3];
+    replies.extend([ScriptedReply::Hang, ScriptedReply::text("4")]);
+    let scripted = Scripted::in_order(replies);
+    let provider = build(scripted.into_vendor(), "m", &server, once());
+    for _ in 0..3 {
+        assert!(ask(&provider).await.is_err());
+    }
+    advance(10 * SECOND).await;
+    let error = ask_within(&provider, SECOND).await.unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::Timeout { .. }), "the probe is cut by its deadline");
+    assert_eq!(ask(&provider).await.unwrap().text, "4", "and the next call may probe");
+}
+
+#[tokio::test(start_paused = true)]
+async fn breaker_ignores_our_own_limits() {
+    let mut limits = breaking();
+    limits.requests_per_minute = limit(1);
+    let server = ServerHandle::new(limits);
+    let provider = build(Scripted::always("4").into_vendor(), "m", &server, once());
+    ask(&provider).await.unwrap();
+    for _ in 0..5 {
+        assert!(ask_within(&provider, SECOND).await.is_err());
+    }
+    assert_eq!(server.breaker("m").state(), BreakerState::Closed);
+    assert_eq!(server.limits().requests_per_minute, limit(1));
+}

@@ -1,0 +1,6 @@
+//! Ollama's compatible endpoint. Cuts prompts that do not fit without a word: nothing in its answer says so.
+
+use super::{AnswerCap, Profile};
+
+pub(super) const PROFILE: Profile =
+    Profile { answer_cap: AnswerCap::MaxTokens, most_alternatives: 20, health: None };
