@@ -61,6 +61,8 @@ pub struct RecorderStats {
     pub failed_records: u64,
     /// Transactions that were committed.
     pub commits: u64,
+    /// Batches that were tried again because the database was busy or unreachable.
+    pub retries: u64,
 }
 
 /// Resolves when the records are committed. Dropping it does not withdraw them.
@@ -133,6 +135,7 @@ struct Shared {
     committed_records: AtomicU64,
     failed_records: AtomicU64,
     commits: AtomicU64,
+    retries: AtomicU64,
 }
 
 impl Shared {
@@ -142,6 +145,7 @@ impl Shared {
             committed_records: self.committed_records.load(Ordering::Relaxed),
             failed_records: self.failed_records.load(Ordering::Relaxed),
             commits: self.commits.load(Ordering::Relaxed),
+            retries: self.retries.load(Ordering::Relaxed),
         }
     }
 
@@ -246,7 +250,10 @@ async fn append(store: &dyn Store, shared: &Shared, records: &[Record]) -> Resul
             Err(error) => error,
         };
         match pauses.next() {
-            Some(pause) if error.is_transient() => tokio::time::sleep(*pause).await,
+            Some(pause) if error.is_transient() => {
+                shared.retries.fetch_add(1, Ordering::Relaxed);
+                tokio::time::sleep(*pause).await;
+            }
             Some(_) | None => {
                 tracing::error!(error = %error, records = records.len(), "records were not committed");
                 return Err(Arc::new(error));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use secrecy::ExposeSecret;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::{AnyConnection, AnyPool, ConnectOptions, Executor};
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor};
 
 use super::{StoreError, StoreLocation};
 
@@ -116,6 +116,7 @@ async fn sqlite(location: &StoreLocation, path: &Path) -> Result<Pools, StoreErr
         prepare(connection, SQLITE_WRITER)
     });
     // The writer comes first: it turns a new file into a database with its settings.
+    try_once(&options, SQLITE_WRITER).await.map_err(open)?;
     let writer = writer.connect_with(options.clone()).await.map_err(open)?;
     let readers =
         sqlite_pool(SQLITE_READERS).after_connect(|connection, _| prepare(connection, SQLITE_READER));
@@ -132,6 +133,7 @@ async fn sqlite(location: &StoreLocation, path: &Path) -> Result<Pools, StoreErr
 async fn postgres(location: &StoreLocation, url: &str) -> Result<Pools, StoreError> {
     let open = |source| StoreError::Open { location: location.to_string(), source };
     let options = url.parse::<AnyConnectOptions>().map_err(open)?.disable_statement_logging();
+    try_once(&options, "").await.map_err(open)?;
     let pool = AnyPoolOptions::new().max_connections(POSTGRES_CONNECTIONS).acquire_timeout(ACQUIRE_TIMEOUT);
     let pool = pool.connect_with(options).await.map_err(open)?;
     let writes_through = Arc::new(AtomicBool::new(true));
@@ -142,6 +144,13 @@ async fn postgres(location: &StoreLocation, url: &str) -> Result<Pools, StoreErr
         checkpoints: None,
         writes_through,
     })
+}
+
+/// Why: a pool repeats a connection that fails until its timeout; a wrong file or password should say so at once.
+async fn try_once(options: &AnyConnectOptions, pragmas: &'static str) -> Result<(), sqlx::Error> {
+    let mut connection = options.connect().await?;
+    connection.execute(pragmas).await?;
+    connection.close().await
 }
 
 /// Connections to a file neither age nor die: no lifetime, no ping before use.

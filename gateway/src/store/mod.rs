@@ -16,7 +16,7 @@ mod sql_store;
 mod statement;
 
 #[cfg(test)]
-mod conformance;
+pub(crate) mod conformance;
 
 use futures::future::BoxFuture;
 

@@ -393,11 +393,11 @@ impl Store for SqlStore {
 
 #[cfg(test)]
 impl SqlStore {
-    pub(super) fn write_pool(&self) -> &sqlx::AnyPool {
+    pub(crate) fn write_pool(&self) -> &sqlx::AnyPool {
         &self.pools.writer
     }
 
-    pub(super) fn read_pool(&self) -> &sqlx::AnyPool {
+    pub(crate) fn read_pool(&self) -> &sqlx::AnyPool {
         &self.pools.readers
     }
 }

@@ -2,7 +2,7 @@
 //! `TRIBUNAL_TEST_POSTGRES` holds the address of a server on which databases may be created.
 
 mod laws;
-mod rows;
+pub(crate) mod rows;
 mod sqlite;
 
 use std::future::Future;
