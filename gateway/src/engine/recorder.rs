@@ -242,12 +242,9 @@ async fn commit(store: &dyn Store, shared: &Shared, batch: Batch) {
 async fn append(store: &dyn Store, shared: &Shared, records: &[Record]) -> Result<(), Arc<StoreError>> {
     let mut pauses = RETRY_PAUSES.iter();
     loop {
-        let error = match store.append(records).await {
-            Ok(_) => {
-                shared.commits.fetch_add(1, Ordering::Relaxed);
-                return Ok(());
-            }
-            Err(error) => error,
+        let Err(error) = store.append(records).await else {
+            shared.commits.fetch_add(1, Ordering::Relaxed);
+            return Ok(());
         };
         match pauses.next() {
             Some(pause) if error.is_transient() => {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use sqlx::AnyConnection;
 
 use super::columns::{RATING, Word, abstention_words, retained_until_column};
+use super::dialect::Dialect;
 use super::read::encode_text;
 use super::rows::{JudgmentRow, Record, RunCaseRow, TextRow, TriageRow, VerdictRow, VersionRow};
 use super::statement::{BindRow, Bound, Insert};
@@ -46,13 +47,17 @@ impl<'a> Batch<'a> {
     }
 
     /// Writes all rows inside the caller's transaction; returns the number of statements.
-    pub(super) async fn write(&self, connection: &mut AnyConnection) -> Result<usize, sqlx::Error> {
-        let mut statements = VERSIONS.execute(connection, &self.versions).await?;
-        statements += TEXTS.execute(connection, &self.texts).await?;
-        statements += RUN_CASES.execute(connection, &self.run_cases).await?;
-        statements += JUDGMENTS.execute(connection, &self.judgments).await?;
-        statements += VERDICTS.execute(connection, &self.verdicts).await?;
-        statements += TRIAGE.execute(connection, &self.triage).await?;
+    pub(super) async fn write(
+        &self,
+        dialect: Dialect,
+        connection: &mut AnyConnection,
+    ) -> Result<usize, sqlx::Error> {
+        let mut statements = VERSIONS.execute(dialect, connection, &self.versions).await?;
+        statements += TEXTS.execute(dialect, connection, &self.texts).await?;
+        statements += RUN_CASES.execute(dialect, connection, &self.run_cases).await?;
+        statements += JUDGMENTS.execute(dialect, connection, &self.judgments).await?;
+        statements += VERDICTS.execute(dialect, connection, &self.verdicts).await?;
+        statements += TRIAGE.execute(dialect, connection, &self.triage).await?;
         Ok(statements)
     }
 }

@@ -188,7 +188,7 @@ fn sqlite_url(path: &Path) -> String {
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                url.push(char::from(*byte))
+                url.push(char::from(*byte));
             }
             other => {
                 url.push('%');

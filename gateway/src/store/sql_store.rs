@@ -63,7 +63,7 @@ impl SqlStore {
     async fn append_batch(&self, batch: &Batch<'_>) -> Result<Appended, sqlx::Error> {
         let mut connection = self.writer(Durability::Process).await?;
         let mut transaction = connection.begin_with(self.pools.dialect.begin_write()).await?;
-        let statements = batch.write(&mut transaction).await?;
+        let statements = batch.write(self.pools.dialect, &mut transaction).await?;
         transaction.commit().await?;
         self.written.notify_one();
         Ok(Appended { statements })

@@ -7,6 +7,8 @@ use sqlx::any::AnyArguments;
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AssertSqlSafe};
 
+use super::dialect::Dialect;
+
 pub(super) type Bound<'q> = Query<'q, Any, AnyArguments>;
 
 /// Rows per statement, largest first. 64 rows of the widest table stay far below SQLite's 32,766 parameters.
@@ -17,7 +19,10 @@ const LIST: [usize; 4] = [1, 8, 64, 256];
 
 /// An `INSERT` for 1, 4, 16 and 64 rows.
 pub(super) struct Insert {
-    by_rows: [Arc<str>; ROWS.len()],
+    numbered: [Arc<str>; ROWS.len()],
+    /// Why: SQLite looks the name of each `$n` up in a list, each time it is bound; a statement with 2,000 of them
+    /// spends most of its time there. A bare `?` has no name.
+    nameless: [Arc<str>; ROWS.len()],
 }
 
 /// A row that knows its place in the placeholders of its statement.
@@ -27,18 +32,24 @@ pub(super) trait BindRow {
 
 impl Insert {
     pub(super) fn of(one_row: &str) -> Self {
-        Self { by_rows: ROWS.map(|rows| Arc::from(widen_rows(one_row, rows))) }
+        let widen = |is_numbered| ROWS.map(|rows| Arc::from(widen_rows(one_row, rows, is_numbered)));
+        Self { numbered: widen(true), nameless: widen(false) }
     }
 
     /// Writes all rows; returns how many statements that took.
     pub(super) async fn execute<R: BindRow + Sync>(
         &self,
+        dialect: Dialect,
         connection: &mut AnyConnection,
         rows: &[&R],
     ) -> Result<usize, sqlx::Error> {
+        let by_rows = match dialect {
+            Dialect::Sqlite => &self.nameless,
+            Dialect::Postgres => &self.numbered,
+        };
         let mut rest = rows;
         let mut statements = 0;
-        for (size, sql) in ROWS.iter().zip(&self.by_rows) {
+        for (size, sql) in ROWS.iter().zip(by_rows) {
             while let Some((chunk, after)) = rest.split_at_checked(*size) {
                 if chunk.is_empty() {
                     break;
@@ -97,15 +108,15 @@ impl ListChunk<'_> {
     }
 }
 
-/// Repeats the group after `VALUES` with growing numbers.
-fn widen_rows(one_row: &str, rows: usize) -> String {
+/// Repeats the group after `VALUES`, with growing numbers or with none.
+fn widen_rows(one_row: &str, rows: usize, is_numbered: bool) -> String {
     let Some((head, group_and_tail)) = one_row.split_once("VALUES (") else { return one_row.to_owned() };
     let Some((group, tail)) = group_and_tail.split_once(')') else { return one_row.to_owned() };
     let columns = group.matches('$').count();
     let mut sql = [head, "VALUES "].concat();
     for row in 0..rows {
         sql.push_str(if row == 0 { "(" } else { ", (" });
-        push_placeholders(&mut sql, row * columns + 1, columns);
+        push_placeholders(&mut sql, is_numbered.then_some(row * columns + 1), columns);
         sql.push(')');
     }
     sql.push_str(tail);
@@ -118,16 +129,23 @@ fn widen_list(sql: &str, length: usize) -> String {
     let Some((first, tail)) = list_and_tail.split_once(')') else { return sql.to_owned() };
     let Ok(first) = first.parse::<usize>() else { return sql.to_owned() };
     let mut widened = [head, "IN ("].concat();
-    push_placeholders(&mut widened, first, length);
+    push_placeholders(&mut widened, Some(first), length);
     widened.push(')');
     widened.push_str(tail);
     widened
 }
 
-fn push_placeholders(sql: &mut String, first: usize, count: usize) {
+/// `$first, $first+1, …`, or `?, ?, …` without a first number.
+fn push_placeholders(sql: &mut String, first: Option<usize>, count: usize) {
     for offset in 0..count {
-        sql.push_str(if offset == 0 { "$" } else { ", $" });
-        sql.push_str(&(first + offset).to_string());
+        sql.push_str(if offset == 0 { "" } else { ", " });
+        match first {
+            Some(first) => {
+                sql.push('$');
+                sql.push_str(&(first + offset).to_string());
+            }
+            None => sql.push('?'),
+        }
     }
 }
 
@@ -138,12 +156,13 @@ mod tests {
     #[test]
     fn groups_are_numbered_on() {
         let one = "INSERT INTO t (a, b)\nVALUES ($1, $2)\nON CONFLICT DO NOTHING\n";
-        let check = |rows, group: &str| {
+        let check = |rows, is_numbered, group: &str| {
             let expected = ["INSERT INTO t (a, b)\nVALUES ", group, "\nON CONFLICT DO NOTHING\n"].concat();
-            assert_eq!(widen_rows(one, rows), expected);
+            assert_eq!(widen_rows(one, rows, is_numbered), expected);
         };
-        check(1, "($1, $2)");
-        check(3, "($1, $2), ($3, $4), ($5, $6)");
+        check(1, true, "($1, $2)");
+        check(3, true, "($1, $2), ($3, $4), ($5, $6)");
+        check(2, false, "(?, ?), (?, ?)");
     }
 
     #[test]

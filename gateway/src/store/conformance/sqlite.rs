@@ -3,12 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use sqlx::Row;
 use tokio_util::task::TaskTracker;
 
 use super::rows::{PROJECT, RUN, judgment, judgments, run, text, triage, verdict, verdicts};
 use crate::store::rows::{Record, TextRow, TextSelection};
 use crate::store::sql_store::SqlStore;
 use crate::store::{Store, StoreError, StoreLocation};
+
+/// Answers of `PRAGMA synchronous`.
+const NORMAL: i64 = 1;
+const FULL: i64 = 2;
 
 async fn open(path: &Path) -> Result<SqlStore, StoreError> {
     SqlStore::open(&StoreLocation::Sqlite(path.to_owned()), &TaskTracker::new()).await
@@ -187,8 +192,6 @@ async fn what_is_rare_is_written_through_and_the_rest_is_not() {
     let level = || async {
         sqlx::query_scalar::<_, i64>("PRAGMA synchronous").fetch_one(store.write_pool()).await.unwrap()
     };
-    const NORMAL: i64 = 1;
-    const FULL: i64 = 2;
     store.append(&judgments([judgment("q1", "a")])).await.unwrap();
     assert_eq!(level().await, NORMAL);
     store.create_run(&run(RUN)).await.unwrap();
@@ -207,4 +210,35 @@ async fn a_reader_that_stays_does_not_stop_writing_or_checkpoints() {
     store.append(&judgments([judgment("q2", "a")])).await.unwrap();
     assert_eq!(store.judgments_of_case(PROJECT, RUN, "q2").await.unwrap().len(), 1);
     reader.rollback().await.unwrap();
+}
+
+#[tokio::test]
+async fn no_query_reads_a_whole_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder.path().join("a.db")).await.unwrap();
+    let check = async |name: &str, sql: &'static str| {
+        let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
+        let rows = sqlx::query(explain).fetch_all(store.read_pool()).await.unwrap();
+        let plan: Vec<String> = rows.iter().map(|row| row.get::<String, _>("detail")).collect();
+        assert!(
+            !plan.iter().any(|step| step.contains("SCAN") || step.contains("TEMP B-TREE FOR ORDER BY")),
+            "{name}: {plan:?}"
+        );
+        plan.join("; ")
+    };
+    check("cached_judgments", include_str!("../sql/cached_judgments.sql")).await;
+    check("erase_expired_texts", include_str!("../sql/erase_expired_texts.sql")).await;
+    check("erase_texts_of_case", include_str!("../sql/erase_texts_of_case.sql")).await;
+    check("erase_texts_of_source", include_str!("../sql/erase_texts_of_source.sql")).await;
+    check("finished_among", include_str!("../sql/finished_among.sql")).await;
+    check("finished_cases", include_str!("../sql/finished_cases.sql")).await;
+    check("judgments_of_case", include_str!("../sql/judgments_of_case.sql")).await;
+    check("run", include_str!("../sql/run.sql")).await;
+    check("runs", include_str!("../sql/runs.sql")).await;
+    check("texts", include_str!("../sql/texts.sql")).await;
+    check("verdict", include_str!("../sql/verdict.sql")).await;
+    check("verdicts_of_run", include_str!("../sql/verdicts_of_run.sql")).await;
+    check("version", include_str!("../sql/version.sql")).await;
+    let totals = check("run_totals", include_str!("../sql/run_totals.sql")).await;
+    assert!(totals.contains("COVERING INDEX verdicts_totals"), "{totals}");
 }

@@ -5,6 +5,6 @@ WHERE body IS NOT NULL
         SELECT project, case_id, kind, hash, source, panel
         FROM texts
         WHERE retained_until_us < $1 AND retained_until_us < 9223372036854775807 AND body IS NOT NULL
-        ORDER BY project, case_id, kind, hash, source, panel
+        ORDER BY retained_until_us, project, case_id, kind, hash, source, panel
         LIMIT 500
     )
