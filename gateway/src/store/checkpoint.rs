@@ -73,4 +73,22 @@ mod tests {
         shorten(&checkpoints, 1).await.unwrap();
         assert_eq!(length(), 0);
     }
+
+    #[tokio::test]
+    async fn a_cut_that_a_reader_held_up_is_made_up_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let location = StoreLocation::Sqlite(folder.path().join("a.db"));
+        let pools = Pools::connect(&location).await.unwrap();
+        migrations::migrate(&pools, &location).await.unwrap();
+        let checkpoints = pools.checkpoints.unwrap();
+        checkpoints.pool.execute("PRAGMA busy_timeout = 0").await.unwrap();
+        let length = || std::fs::metadata(&checkpoints.wal).unwrap().len();
+        let mut reader = pools.readers.begin().await.unwrap();
+        reader.execute("SELECT id FROM runs").await.unwrap();
+        truncate(&checkpoints).await.unwrap();
+        assert!(length() > 0);
+        reader.rollback().await.unwrap();
+        shorten(&checkpoints, u64::MAX).await.unwrap();
+        assert_eq!(length(), 0);
+    }
 }

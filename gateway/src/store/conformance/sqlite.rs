@@ -87,7 +87,7 @@ async fn erased_texts_are_in_no_file() {
     assert!(bytes().contains("the patient") && bytes().contains(short));
     store.erase_texts(PROJECT, &TextSelection::RecordedBefore(i64::MAX), 5).await.unwrap();
     assert!(!bytes().contains("the patient"));
-    // The case id of the short text is its body: only the tombstone's own column still has it.
+    // The short text is its case's id too, so only its column can be asked.
     assert!(store.texts(PROJECT, short, &["b3:1".to_owned()]).await.unwrap()[0].body.is_none());
 }
 
@@ -201,7 +201,7 @@ async fn what_is_rare_is_written_through_and_the_rest_is_not() {
 }
 
 #[tokio::test]
-async fn a_reader_that_stays_does_not_stop_writing_or_checkpoints() {
+async fn a_reader_that_stays_does_not_stop_writing() {
     let folder = tempfile::tempdir().unwrap();
     let store: Arc<SqlStore> = Arc::new(open(&folder.path().join("a.db")).await.unwrap());
     store.append(&judgments([judgment("q1", "a")])).await.unwrap();
