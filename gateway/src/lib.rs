@@ -5,4 +5,5 @@ pub mod engine;
 pub mod judge;
 pub mod panel;
 pub mod rubric;
+pub mod store;
 pub mod templates;

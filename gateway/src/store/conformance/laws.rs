@@ -1,0 +1,465 @@
+//! The laws: true on every database.
+
+use aggregation::vote::{Abstention, Exclusion, Order, UnparseableClass};
+
+use super::on_each;
+use super::rows::{PROJECT, RUN, judgment, judgments, run, run_case, text, triage, verdict, verdicts};
+use crate::case::Mode;
+use crate::store::StoreError;
+use crate::store::rows::{
+    FinishedCase, JudgmentRow, JudgmentSource, Record, RunEnd, RunStatus, RunTotals, TextKind, TextRow,
+    TextSelection, VerdictRow, VersionKind, VersionRow,
+};
+
+#[tokio::test]
+async fn a_judgment_returns_as_it_was_recorded() {
+    on_each(|store| async move {
+        let full = JudgmentRow {
+            order: Order::Reversed,
+            sample: 2,
+            replaces: Some("j-old".to_owned()),
+            source: JudgmentSource::Cache,
+            origin_id: Some("j-origin".to_owned()),
+            mode: Mode::Pairwise,
+            model_replied: Some("model-0731".to_owned()),
+            system_fingerprint: Some("fp_1".to_owned()),
+            prompt_hash: Some("b3:prompt".to_owned()),
+            repaired: true,
+            cached_tokens: Some(3),
+            reasoning_tokens: Some(i64::MAX),
+            ..judgment("full", "a")
+        };
+        let bare = JudgmentRow {
+            reply_hash: None,
+            prompt_tokens: None,
+            completion_tokens: None,
+            cost_microusd: None,
+            outcome: Err(Abstention::TimedOut),
+            ..judgment("bare", "a")
+        };
+        // Nulls and values of one column alternate in one statement and across statements.
+        store.append(&judgments([full.clone(), bare.clone()])).await.unwrap();
+        store.append(&judgments([judgment("full", "b")])).await.unwrap();
+        let of = |case_id: &'static str| store.judgments_of_case(PROJECT, RUN, case_id);
+        assert_eq!(of("full").await.unwrap(), [full, judgment("full", "b")]);
+        assert_eq!(of("bare").await.unwrap(), [bare]);
+        assert_eq!(of("unknown").await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn abstentions_keep_their_class() {
+    on_each(|store| async move {
+        for abstention in [
+            Abstention::Unparseable(UnparseableClass::Truncated),
+            Abstention::Excluded(Exclusion::SameFamily),
+        ] {
+            let case_id = format!("{abstention:?}");
+            let row = JudgmentRow { outcome: Err(abstention), ..judgment(&case_id, "a") };
+            store.append(&judgments([row.clone()])).await.unwrap();
+            assert_eq!(store.judgments_of_case(PROJECT, RUN, &case_id).await.unwrap(), [row]);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_first_judgment_of_its_place_stands() {
+    on_each(|store| async move {
+        let first = judgment("q1", "a");
+        let second =
+            JudgmentRow { id: "other".to_owned(), outcome: Err(Abstention::Refused), ..judgment("q1", "a") };
+        store.append(&judgments([first.clone(), first.clone(), second.clone()])).await.unwrap();
+        store.append(&judgments([second])).await.unwrap();
+        assert_eq!(store.judgments_of_case(PROJECT, RUN, "q1").await.unwrap(), [first]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn each_part_of_the_place_tells_judgments_apart() {
+    on_each(|store| async move {
+        let other = |id: &str, change: fn(&mut JudgmentRow)| {
+            let mut row = JudgmentRow { id: id.to_owned(), ..judgment("q1", "a") };
+            change(&mut row);
+            row
+        };
+        let rows = vec![
+            judgment("q1", "a"),
+            other("2", |row| row.order = Order::Reversed),
+            other("3", |row| row.sample = 1),
+            other("4", |row| row.criterion = "tone".to_owned()),
+            other("5", |row| row.judge = "b".to_owned()),
+        ];
+        store.append(&judgments(rows.clone())).await.unwrap();
+        let mut stored = store.judgments_of_case(PROJECT, RUN, "q1").await.unwrap();
+        stored.sort_by(|x, y| x.id.cmp(&y.id));
+        let mut expected = rows;
+        expected.sort_by(|x, y| x.id.cmp(&y.id));
+        assert_eq!(stored, expected);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_correction_hides_the_row_that_it_names() {
+    on_each(|store| async move {
+        let error = JudgmentRow { outcome: Err(Abstention::Unavailable), ..judgment("q1", "a") };
+        let retried = JudgmentRow {
+            id: "j-2".to_owned(),
+            revision: 1,
+            replaces: Some(error.id.clone()),
+            ..judgment("q1", "a")
+        };
+        store.append(&judgments([error, retried.clone()])).await.unwrap();
+        assert_eq!(store.judgments_of_case(PROJECT, RUN, "q1").await.unwrap(), [retried]);
+
+        let old = verdict("q1");
+        let new = VerdictRow {
+            id: "v-2".to_owned(),
+            revision: 1,
+            replaces: Some(old.id.clone()),
+            case_hash: "b3:new".to_owned(),
+            ..verdict("q1")
+        };
+        store.append(&verdicts([old.clone(), new.clone()])).await.unwrap();
+        assert_eq!(store.verdict(PROJECT, &old.id).await.unwrap(), Some(old));
+        assert_eq!(store.verdicts_of_run(PROJECT, RUN, None, 10).await.unwrap(), [new]);
+        let finished = [FinishedCase { case_id: "q1".to_owned(), case_hash: "b3:new".to_owned() }];
+        assert_eq!(store.finished_cases(PROJECT, RUN, None, 10).await.unwrap(), finished);
+        assert_eq!(store.finished_among(PROJECT, RUN, &["q1".to_owned()]).await.unwrap(), finished);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn projects_do_not_see_each_other() {
+    on_each(|store| async move {
+        let keyed = JudgmentRow { cache_key: Some("key".to_owned()), ..judgment("q1", "a") };
+        let mut records = judgments([keyed]);
+        records.append(&mut verdicts([verdict("q1")]));
+        records.push(Record::Text(text("q1", "reply")));
+        store.append(&records).await.unwrap();
+        store.create_run(&run(RUN)).await.unwrap();
+        let other = "other";
+        let ids = ["q1".to_owned()];
+        assert_eq!(store.judgments_of_case(other, RUN, "q1").await.unwrap(), []);
+        assert_eq!(store.cached_judgments(other, &["key".to_owned()], 0).await.unwrap(), []);
+        assert_eq!(store.verdict(other, "v-q1").await.unwrap(), None);
+        assert_eq!(store.verdicts_of_run(other, RUN, None, 10).await.unwrap(), []);
+        assert_eq!(store.finished_cases(other, RUN, None, 10).await.unwrap(), []);
+        assert_eq!(store.finished_among(other, RUN, &ids).await.unwrap(), []);
+        assert_eq!(store.texts(other, "q1", &["b3:reply".to_owned()]).await.unwrap(), []);
+        assert_eq!(store.erase_texts(other, &TextSelection::Case("q1".to_owned()), 1).await.unwrap(), 0);
+        assert_eq!(store.run(other, RUN).await.unwrap(), None);
+        assert_eq!(store.runs(other, 10).await.unwrap(), []);
+        assert!(store.reopen_run(other, RUN).await.is_err());
+        assert_eq!(store.version(other, VersionKind::Panel, "b3:x").await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_cache_serves_the_newest_call_whole() {
+    on_each(|store| async move {
+        let keyed = |id: &str, call: &str, criterion: &str, created_us: i64| JudgmentRow {
+            id: id.to_owned(),
+            call_id: call.to_owned(),
+            criterion: criterion.to_owned(),
+            cache_key: Some("key".to_owned()),
+            created_us,
+            ..judgment(id, "a")
+        };
+        let old = keyed("1", "call-1", "tone", 10);
+        let tone = keyed("2", "call-2", "tone", 20);
+        let depth = keyed("3", "call-2", "depth", 20);
+        let same_time = keyed("4", "call-0", "tone", 20);
+        let error = JudgmentRow { outcome: Err(Abstention::Refused), ..judgment("5", "a") };
+        store.append(&judgments([old, tone.clone(), depth.clone(), same_time, error])).await.unwrap();
+        let keys = ["missing".to_owned(), "key".to_owned()];
+        let found = |since_us| store.cached_judgments(PROJECT, &keys, since_us);
+        assert_eq!(found(0).await.unwrap(), [depth.clone(), tone.clone()]);
+        assert_eq!(found(20).await.unwrap(), [depth, tone]);
+        assert_eq!(found(21).await.unwrap(), []);
+        assert_eq!(store.cached_judgments(PROJECT, &[], 0).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_verdict_and_its_queue_row_return() {
+    on_each(|store| async move {
+        let row = VerdictRow {
+            key_id: Some("key-1".to_owned()),
+            escalated: true,
+            degraded: true,
+            score_ppm: Some(0),
+            reasons_hash: Some("b3:reasons".to_owned()),
+            cost_microusd: None,
+            body: r#"{"note":"ñ – \u0000"}"#.to_owned(),
+            ..verdict("q1")
+        };
+        let mut records = verdicts([row.clone()]);
+        records.push(Record::Triage(Box::new(triage("q1"))));
+        records.push(Record::RunCase(run_case("q1", 0)));
+        store.append(&records).await.unwrap();
+        store.append(&records).await.unwrap();
+        assert_eq!(store.verdict(PROJECT, "v-q1").await.unwrap(), Some(row));
+        assert_eq!(store.verdict(PROJECT, "v-q2").await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pages_of_a_run_meet_every_case_once() {
+    on_each(|store| async move {
+        let ids: Vec<String> = (0..25).map(|n| format!("q{n:02}")).collect();
+        store.append(&verdicts(ids.iter().map(|id| verdict(id)))).await.unwrap();
+        let mut seen: Vec<String> = Vec::new();
+        loop {
+            let after = seen.last().cloned();
+            let page = store.verdicts_of_run(PROJECT, RUN, after.as_deref(), 10).await.unwrap();
+            let cases = store.finished_cases(PROJECT, RUN, after.as_deref(), 10).await.unwrap();
+            let of_page: Vec<&str> = page.iter().map(|row| row.case_id.as_str()).collect();
+            let of_cases: Vec<&str> = cases.iter().map(|case| case.case_id.as_str()).collect();
+            assert_eq!(of_page, of_cases);
+            if page.is_empty() {
+                break;
+            }
+            seen.extend(page.into_iter().map(|row| row.case_id));
+        }
+        assert_eq!(seen, ids);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn finished_among_finds_them_in_a_long_list() {
+    on_each(|store| async move {
+        let asked: Vec<String> = (0..700).map(|n| format!("q{n}")).collect();
+        let finished = asked.iter().step_by(3);
+        store.append(&verdicts(finished.clone().map(|id| verdict(id)))).await.unwrap();
+        let found = store.finished_among(PROJECT, RUN, &asked).await.unwrap();
+        let mut found: Vec<&str> = found.iter().map(|case| case.case_id.as_str()).collect();
+        let mut expected: Vec<&str> = finished.map(String::as_str).collect();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+        assert_eq!(store.finished_among(PROJECT, RUN, &[]).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_run_counts_its_cases_until_it_keeps_its_totals() {
+    on_each(|store| async move {
+        store.create_run(&run(RUN)).await.unwrap();
+        let read = || async { store.run(PROJECT, RUN).await.unwrap().unwrap() };
+        let none =
+            RunTotals { finished_cases: 0, decided_cases: 0, escalated_cases: 0, cost_microusd: Some(0) };
+        assert_eq!(read().await.totals, none);
+
+        let escalated = VerdictRow { escalated: true, decided: false, ..verdict("q2") };
+        store.append(&verdicts([verdict("q1"), escalated])).await.unwrap();
+        let two =
+            RunTotals { finished_cases: 2, decided_cases: 1, escalated_cases: 1, cost_microusd: Some(820) };
+        let running = read().await;
+        assert_eq!((running.totals, running.status), (two, RunStatus::Running));
+        assert_eq!(running.run, run(RUN));
+
+        let end = RunEnd {
+            status: RunStatus::Finished,
+            finished_us: 9_000,
+            outcome: Some(r#"{"decision":"pass"}"#.to_owned()),
+        };
+        let finished = store.finish_run(PROJECT, RUN, &end).await.unwrap();
+        assert_eq!(finished, read().await);
+        assert_eq!((finished.status, finished.finished_us, finished.totals), (end.status, Some(9_000), two));
+        assert_eq!(finished.outcome, end.outcome);
+
+        store.reopen_run(PROJECT, RUN).await.unwrap();
+        let unpriced = VerdictRow { cost_microusd: None, ..verdict("q3") };
+        store.append(&verdicts([unpriced])).await.unwrap();
+        let again = read().await;
+        assert_eq!((again.status, again.finished_us, again.outcome), (RunStatus::Running, None, None));
+        assert_eq!((again.totals.finished_cases, again.totals.cost_microusd), (3, None));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_newest_run_is_the_last_one() {
+    on_each(|store| async move {
+        assert_eq!(store.last_run(PROJECT).await.unwrap(), None);
+        for id in ["run-2", "run-3", "run-1"] {
+            store.create_run(&run(id)).await.unwrap();
+        }
+        let ids = |limit| {
+            let store = store.clone();
+            async move {
+                let runs = store.runs(PROJECT, limit).await.unwrap();
+                runs.into_iter().map(|summary| summary.run.id).collect::<Vec<_>>()
+            }
+        };
+        assert_eq!(ids(10).await, ["run-3", "run-2", "run-1"]);
+        assert_eq!(ids(2).await, ["run-3", "run-2"]);
+        assert_eq!(store.last_run(PROJECT).await.unwrap().unwrap().run.id, "run-3");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_run_that_is_unknown_or_known_already_is_refused() {
+    on_each(|store| async move {
+        store.create_run(&run(RUN)).await.unwrap();
+        let end = RunEnd { status: RunStatus::Stopped, finished_us: 1, outcome: None };
+        let unknown = "no run `run-9` (hint: `tribunal runs` lists them)";
+        assert_eq!(store.reopen_run(PROJECT, "run-9").await.unwrap_err().to_string(), unknown);
+        assert_eq!(store.finish_run(PROJECT, "run-9", &end).await.unwrap_err().to_string(), unknown);
+        let twice = store.create_run(&run(RUN)).await.unwrap_err();
+        assert!(matches!(twice, StoreError::Refused { .. }), "{twice:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_version_says_what_its_hash_stands_for() {
+    on_each(|store| async move {
+        let version = VersionRow {
+            project: PROJECT.to_owned(),
+            kind: VersionKind::Panel,
+            hash: "b3:x".to_owned(),
+            name: "default".to_owned(),
+            body: "{}".to_owned(),
+            created_us: 1,
+        };
+        let records = [Record::Version(version.clone())];
+        store.append(&records).await.unwrap();
+        store.append(&records).await.unwrap();
+        assert_eq!(store.version(PROJECT, VersionKind::Panel, "b3:x").await.unwrap(), Some(version));
+        assert_eq!(store.version(PROJECT, VersionKind::Judge, "b3:x").await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn texts_return_byte_for_byte() {
+    on_each(|store| async move {
+        for (n, body) in
+            ["", "plain", "NUL \0 inside \u{1} \"quoted\"\r\n", "🙂 ñ \u{feff}"].iter().enumerate()
+        {
+            let hash = format!("b3:{n}");
+            let row = TextRow {
+                hash: hash.clone(),
+                kind: TextKind::Prompt,
+                source: Some("doc".to_owned()),
+                retained_until_us: Some(77),
+                ..text("q1", body)
+            };
+            store.append(&[Record::Text(row)]).await.unwrap();
+            let stored = store.texts(PROJECT, "q1", &[hash]).await.unwrap();
+            assert_eq!(stored.len(), 1);
+            assert_eq!(stored[0].body.as_deref(), Some(*body));
+            assert_eq!((stored[0].kind, stored[0].retained_until_us), (TextKind::Prompt, Some(77)));
+            assert_eq!((stored[0].source.as_deref(), stored[0].erased_us), (Some("doc"), None));
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_text_that_comes_again_is_kept_for_the_longer_time() {
+    on_each(|store| async move {
+        let until = |retained_until_us| Record::Text(TextRow { retained_until_us, ..text("q1", "reply") });
+        let stored = || async {
+            let texts = store.texts(PROJECT, "q1", &["b3:reply".to_owned()]).await.unwrap();
+            assert_eq!(texts.len(), 1);
+            texts[0].retained_until_us
+        };
+        store.append(&[until(Some(20)), until(Some(50)), until(Some(30))]).await.unwrap();
+        assert_eq!(stored().await, Some(50));
+        store.append(&[until(Some(40))]).await.unwrap();
+        assert_eq!(stored().await, Some(50));
+        store.append(&[until(Some(60))]).await.unwrap();
+        assert_eq!(stored().await, Some(60));
+        store.append(&[until(None)]).await.unwrap();
+        assert_eq!(stored().await, None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn erasing_leaves_a_tombstone_and_the_numbers() {
+    on_each(|store| async move {
+        let of = |case_id: &str, source: Option<&str>, recorded_us, retained_until_us| {
+            let source = source.map(str::to_owned);
+            Record::Text(TextRow { source, recorded_us, retained_until_us, ..text(case_id, "body") })
+        };
+        let mut records = judgments([judgment("by-case", "a")]);
+        records.extend([
+            of("by-case", None, 100, None),
+            of("by-source", Some("doc-1"), 100, None),
+            of("by-age", Some("doc-2"), 10, None),
+            of("by-retention", None, 100, Some(500)),
+            of("kept", Some("doc-3"), 100, Some(501)),
+        ]);
+        store.append(&records).await.unwrap();
+        let erase = |selection, now_us| {
+            let store = store.clone();
+            async move { store.erase_texts(PROJECT, &selection, now_us).await.unwrap() }
+        };
+        assert_eq!(erase(TextSelection::Case("by-case".to_owned()), 501).await, 1);
+        assert_eq!(erase(TextSelection::Case("by-case".to_owned()), 999).await, 0);
+        assert_eq!(erase(TextSelection::Source("doc-1".to_owned()), 501).await, 1);
+        assert_eq!(erase(TextSelection::RecordedBefore(100), 501).await, 1);
+        assert_eq!(store.erase_expired_texts(501).await.unwrap(), 1);
+        for (case_id, expected) in [
+            ("by-case", None),
+            ("by-source", None),
+            ("by-age", None),
+            ("by-retention", None),
+            ("kept", Some("body")),
+        ] {
+            let texts = store.texts(PROJECT, case_id, &["b3:body".to_owned()]).await.unwrap();
+            assert_eq!(texts[0].body.as_deref(), expected, "{case_id}");
+            assert_eq!(texts[0].erased_us, expected.is_none().then_some(501), "{case_id}");
+        }
+        assert_eq!(
+            store.judgments_of_case(PROJECT, RUN, "by-case").await.unwrap(),
+            [judgment("by-case", "a")]
+        );
+
+        store.append(&[of("by-case", None, 600, None)]).await.unwrap();
+        let again = store.texts(PROJECT, "by-case", &["b3:body".to_owned()]).await.unwrap();
+        assert_eq!((again[0].body.as_deref(), again[0].erased_us), (Some("body"), Some(501)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_batch_takes_few_statements() {
+    on_each(|store| async move {
+        let mut records = Vec::new();
+        for case in 0..16 {
+            let case_id = format!("q{case}");
+            records.extend(judgments((0..10).map(|judge| judgment(&case_id, &format!("judge-{judge}")))));
+            records.extend(verdicts([verdict(&case_id)]));
+        }
+        let appended = store.append(&records).await.unwrap();
+        // 160 judgments = 2 × 64 + 2 × 16; 16 verdicts = 1 × 16.
+        assert_eq!(appended.statements, 5);
+        assert_eq!(store.append(&[]).await.unwrap().statements, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_store_that_is_open_answers() {
+    on_each(|store| async move {
+        store.ping().await.unwrap();
+        store.close().await;
+        assert!(matches!(store.ping().await.unwrap_err(), StoreError::Unavailable { .. }));
+    })
+    .await;
+}

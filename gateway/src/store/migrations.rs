@@ -1,0 +1,40 @@
+//! Brings the schema up to date when the store is opened. Migrations are append-only.
+
+use std::borrow::Cow;
+
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::{Connection, SqlStr};
+
+use super::dialect::{Dialect, Pools};
+use super::{StoreError, StoreLocation};
+
+const MIGRATIONS: [(i64, &str, &str); 1] = [(1, "first", include_str!("migrations/0001_first.sql"))];
+
+pub(super) async fn migrate(pools: &Pools, location: &StoreLocation) -> Result<(), StoreError> {
+    let newest = MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or_default();
+    run(pools).await.map_err(|error| match error {
+        MigrateError::VersionMissing(found) if found > newest => {
+            StoreError::NewerSchema { location: location.to_string(), found, known: newest }
+        }
+        source => StoreError::Migrate { location: location.to_string(), source },
+    })
+}
+
+async fn run(pools: &Pools) -> Result<(), MigrateError> {
+    let migrator = Migrator::with_migrations(MIGRATIONS.map(migration).to_vec());
+    let mut connection = pools.writer.acquire().await?;
+    match pools.dialect {
+        // Why: on SQLite the migrator takes no lock of its own, and two programs may open a new file at once.
+        Dialect::Sqlite => {
+            let mut transaction = connection.begin_with(pools.dialect.begin_write()).await?;
+            migrator.run_direct(None, &mut *transaction, false).await?;
+            transaction.commit().await?;
+            Ok(())
+        }
+        Dialect::Postgres => migrator.run_direct(None, &mut *connection, false).await,
+    }
+}
+
+fn migration((version, name, sql): (i64, &'static str, &'static str)) -> Migration {
+    Migration::new(version, Cow::Borrowed(name), MigrationType::Simple, SqlStr::from_static(sql), false)
+}

@@ -1,0 +1,139 @@
+//! What is kept, and how the rest of the gateway asks for it. Knows tables and transactions; must not know panels,
+//! judges or HTTP, draws no ids and reads no clock.
+//!
+//! Numbers are append-only and live apart from texts, which can be erased. Every verb names its `project`.
+
+mod append;
+mod checkpoint;
+mod columns;
+mod dialect;
+mod error;
+mod location;
+mod migrations;
+mod read;
+pub mod rows;
+mod sql_store;
+mod statement;
+
+#[cfg(test)]
+pub(crate) mod conformance;
+
+use futures::future::BoxFuture;
+
+pub use self::error::StoreError;
+pub use self::location::StoreLocation;
+use self::rows::{
+    FinishedCase, JudgmentRow, Record, RunEnd, RunRow, RunSummary, StoredText, TextSelection, VerdictRow,
+    VersionKind, VersionRow,
+};
+pub use self::sql_store::SqlStore;
+
+/// What every verb returns.
+pub type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+/// The store's verbs. `SqlStore` is the real one; the trait is the seam for a slow or failing one in tests.
+pub trait Store: Send + Sync + std::fmt::Debug {
+    /// Appends all records in one transaction, as few multi-row statements. Repeating it changes nothing: the first
+    /// judgment of its (run, case, judge, criterion, order, sample, revision) stands, and so on.
+    fn append<'a>(&'a self, records: &'a [Record]) -> Answer<'a, Appended>;
+
+    fn create_run<'a>(&'a self, run: &'a RunRow) -> Answer<'a, ()>;
+
+    /// Sets a run to running again, before it is resumed.
+    fn reopen_run<'a>(&'a self, project: &'a str, run: &'a str) -> Answer<'a, ()>;
+
+    /// Ends a run and keeps its totals.
+    fn finish_run<'a>(&'a self, project: &'a str, run: &'a str, end: &'a RunEnd) -> Answer<'a, RunSummary>;
+
+    fn run<'a>(&'a self, project: &'a str, run: &'a str) -> Answer<'a, Option<RunSummary>>;
+
+    /// The newest runs first.
+    fn runs<'a>(&'a self, project: &'a str, limit: u32) -> Answer<'a, Vec<RunSummary>>;
+
+    fn last_run<'a>(&'a self, project: &'a str) -> Answer<'a, Option<RunSummary>> {
+        Box::pin(async move { Ok(self.runs(project, 1).await?.into_iter().next()) })
+    }
+
+    /// Cases of a run that have a verdict, by case id, from the first one after `after`.
+    fn finished_cases<'a>(
+        &'a self,
+        project: &'a str,
+        run: &'a str,
+        after: Option<&'a str>,
+        limit: u32,
+    ) -> Answer<'a, Vec<FinishedCase>>;
+
+    /// Those of `case_ids` that have a verdict in this run: what a resumed run skips, at constant memory.
+    fn finished_among<'a>(
+        &'a self,
+        project: &'a str,
+        run: &'a str,
+        case_ids: &'a [String],
+    ) -> Answer<'a, Vec<FinishedCase>>;
+
+    /// The newest revision of each judgment of a case: what a resumed case need not ask again.
+    fn judgments_of_case<'a>(
+        &'a self,
+        project: &'a str,
+        run: &'a str,
+        case_id: &'a str,
+    ) -> Answer<'a, Vec<JudgmentRow>>;
+
+    /// For each cache key the ratings of its newest call that is not older than `since_us`, grouped by key.
+    fn cached_judgments<'a>(
+        &'a self,
+        project: &'a str,
+        cache_keys: &'a [String],
+        since_us: i64,
+    ) -> Answer<'a, Vec<JudgmentRow>>;
+
+    fn verdict<'a>(&'a self, project: &'a str, id: &'a str) -> Answer<'a, Option<VerdictRow>>;
+
+    /// The newest verdict of each case, by case id, from the first one after `after`.
+    fn verdicts_of_run<'a>(
+        &'a self,
+        project: &'a str,
+        run: &'a str,
+        after: Option<&'a str>,
+        limit: u32,
+    ) -> Answer<'a, Vec<VerdictRow>>;
+
+    fn version<'a>(
+        &'a self,
+        project: &'a str,
+        kind: VersionKind,
+        hash: &'a str,
+    ) -> Answer<'a, Option<VersionRow>>;
+
+    /// Texts of a case by hash, tombstones included; one hash may stand for several kinds, sources and panels.
+    fn texts<'a>(
+        &'a self,
+        project: &'a str,
+        case_id: &'a str,
+        hashes: &'a [String],
+    ) -> Answer<'a, Vec<StoredText>>;
+
+    /// Erases texts and leaves tombstones; returns how many. Numbers stay.
+    fn erase_texts<'a>(
+        &'a self,
+        project: &'a str,
+        selection: &'a TextSelection,
+        now_us: i64,
+    ) -> Answer<'a, u64>;
+
+    /// Erases the texts of all projects whose retention has ended before `now_us`; returns how many.
+    fn erase_expired_texts(&self, now_us: i64) -> Answer<'_, u64>;
+
+    /// Whether the store answers.
+    fn ping(&self) -> Answer<'_, ()>;
+
+    /// Finishes what is under way and lets go of the database.
+    fn close(&self) -> BoxFuture<'_, ()>;
+}
+
+/// What an append took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Appended {
+    /// `INSERT` statements in the transaction.
+    pub statements: usize,
+}
