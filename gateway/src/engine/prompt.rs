@@ -118,19 +118,16 @@ pub fn repair_messages(prompt: &Prompt, raw_reply: &str, class: UnparseableClass
 const MAX_REPLY_CHARS: usize = 2000;
 
 fn check_answer(template: &Template, criteria: &[Arc<Criterion>]) -> Result<(), PromptError> {
-    let name = || template.name.clone();
-    match template.answer {
-        AnswerFormat::Json => Ok(()),
-        AnswerFormat::Result | AnswerFormat::Bare if criteria.len() > 1 => {
-            Err(PromptError::TogetherNeedsJson { template: name() })
+    let name = template.name.clone();
+    if template.answer != AnswerFormat::Json && criteria.len() > 1 {
+        return Err(PromptError::TogetherNeedsJson { template: name });
+    }
+    let cited = criteria.iter().find(|criterion| criterion.evidence == Evidence::Quote);
+    match (template.answer, cited) {
+        (AnswerFormat::Bare, Some(criterion)) => {
+            Err(PromptError::EvidenceNeedsText { template: name, criterion: criterion.name.clone() })
         }
-        AnswerFormat::Result => Ok(()),
-        AnswerFormat::Bare => match criteria.iter().find(|criterion| criterion.evidence == Evidence::Quote) {
-            Some(criterion) => {
-                Err(PromptError::EvidenceNeedsText { template: name(), criterion: criterion.name.clone() })
-            }
-            None => Ok(()),
-        },
+        (AnswerFormat::Json | AnswerFormat::Result | AnswerFormat::Bare, _) => Ok(()),
     }
 }
 

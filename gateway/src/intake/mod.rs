@@ -11,6 +11,7 @@ mod problem;
 mod raw;
 mod reader;
 mod report;
+mod rows;
 mod source;
 mod table;
 mod text;

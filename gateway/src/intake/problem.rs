@@ -50,6 +50,10 @@ pub enum Problem {
     Unexpected(char),
     #[error("{found} fields where the header has {expected}")]
     FieldCount { expected: usize, found: usize },
+    #[error("a quote inside a quoted cell is not doubled; hint: write \"\"")]
+    StrayQuote,
+    #[error("a quoted cell is not closed before the end of the file")]
+    OpenQuote,
     #[error("column stands twice in the header")]
     DuplicateColumn,
     #[error("unknown field; did you mean `{0}`? hint: to keep it as it is, put it into `metadata`")]

@@ -1,6 +1,7 @@
 //! From an object of any fields to a [`Case`] that is valid by construction, or to all that is wrong with it.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use serde_json::{Map, Value};
 
@@ -271,13 +272,18 @@ impl Draft {
     /// What is left is either a slip of the pen or metadata.
     fn rest(&mut self, metadata: &mut BTreeMap<String, Value>, notes: &mut IntakeNotes) {
         for (name, value) in std::mem::take(&mut self.fields) {
-            if let Some(meant) = typo_of(&name) {
+            // Why: a name that was kept once is no typo, and comparing it with every field again is slow.
+            let meant = if notes.unknown_fields.contains_key(&name) { None } else { typo_of(&name) };
+            if let Some(meant) = meant {
                 self.report(name, Problem::Typo(meant));
-            } else if metadata.contains_key(&name) {
-                self.report(name, Problem::TwiceInMetadata);
-            } else {
-                notes.note_unknown(&name);
-                metadata.insert(name, value);
+                continue;
+            }
+            match metadata.entry(name) {
+                Entry::Vacant(free) => {
+                    notes.note_unknown(free.key());
+                    free.insert(value);
+                }
+                Entry::Occupied(taken) => self.report(taken.key(), Problem::TwiceInMetadata),
             }
         }
     }

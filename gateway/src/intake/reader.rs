@@ -8,10 +8,11 @@ use crate::case::Case;
 use crate::intake::lines::JsonLines;
 use crate::intake::mapping::IntakeNotes;
 use crate::intake::problem::{CaseProblem, FieldProblem, Problem};
+use crate::intake::rows::Rows;
 use crate::intake::source::{Format, IntakeError, Opened};
 use crate::intake::table::Table;
 use crate::intake::values::JsonValues;
-use crate::intake::{IntakeOptions, raw};
+use crate::intake::{IntakeOptions, MAX_RECORD_BYTES, raw};
 
 /// Cases in file order, read as they are asked for: memory does not grow with the file.
 pub struct CaseReader {
@@ -45,7 +46,11 @@ type Input = BufReader<Box<dyn Read + Send>>;
 enum Records {
     Lines(JsonLines<Input>),
     Values(JsonValues<Input>),
-    Table(Box<Table>),
+    Table(Table<Input>),
+}
+
+fn table(input: Box<dyn Read + Send>, delimiter: u8, options: &IntakeOptions) -> Table<Input> {
+    Table::new(Rows::new(BufReader::new(input), delimiter, MAX_RECORD_BYTES), &options.map)
 }
 
 impl CaseReader {
@@ -60,8 +65,8 @@ impl CaseReader {
         let records = match opened.format {
             Format::Jsonl => Records::Lines(JsonLines::new(BufReader::new(opened.input))),
             Format::Json => Records::Values(JsonValues::new(BufReader::new(opened.input))),
-            Format::Csv => Records::Table(Box::new(Table::new(opened.input, b',', &options.map))),
-            Format::Tsv => Records::Table(Box::new(Table::new(opened.input, b'\t', &options.map))),
+            Format::Csv => Records::Table(table(opened.input, b',', &options)),
+            Format::Tsv => Records::Table(table(opened.input, b'\t', &options)),
         };
         Ok(Self { records, options, notes: IntakeNotes::default(), line: 0, ended: false })
     }

@@ -94,7 +94,7 @@ impl Report {
         }
     }
 
-    fn add_case(&mut self, case: Case, line: u64) {
+    fn add_case(&mut self, case: &Case, line: u64) {
         self.cases += 1;
         let mode = case.mode();
         *self.modes.entry(mode).or_default() += 1;
@@ -111,7 +111,7 @@ impl Report {
             }
         }
         for field in OptionalField::ALL {
-            if !field.is_in(&case) {
+            if !field.is_in(case) {
                 let at = || CaseAt { id: case.id.clone(), line };
                 self.first_without.entry((mode, field)).or_insert_with(at);
             }
@@ -130,7 +130,7 @@ pub fn validate(file: &CaseFile, options: &IntakeOptions) -> Result<Report, Inta
         match read {
             Ok(case) => {
                 names.push(hash_of(&case.id));
-                report.add_case(case, reader.line());
+                report.add_case(&case, reader.line());
             }
             Err(problem) => report.add_problem(problem),
         }

@@ -83,10 +83,14 @@ impl CaseFile {
             None => File::open(&self.path),
         };
         // Why: a directory opens like a file on Linux and fails at the first read, with a worse message.
-        let checked = opened.and_then(|file| match file.metadata()?.is_dir() {
-            true => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-            false => Ok(file),
-        });
+        let refuse_folder = |file: File| {
+            if file.metadata()?.is_dir() {
+                Err(io::Error::from(io::ErrorKind::IsADirectory))
+            } else {
+                Ok(file)
+            }
+        };
+        let checked = opened.and_then(refuse_folder);
         checked.map_err(|source| IntakeError::Open { path: self.path.clone(), source })
     }
 }

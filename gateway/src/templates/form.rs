@@ -91,12 +91,11 @@ pub(super) fn asks_evidence(criteria: &[Arc<Criterion>]) -> bool {
 fn json_form(criterion: &Criterion, mode: Mode) -> String {
     let scale = asked_scale(criterion, mode);
     let words = values_in_words(&scale);
-    let value = match scale.as_ref() {
-        Scale::Ordinal(_) | Scale::Continuous(_) => format!("<{words}>"),
-        Scale::Nominal(_) => format!("<{words}>").replace('"', "'"),
-        Scale::PassFail | Scale::Pairwise { .. } => format!("<{words}>"),
+    let value = match scale.range() {
+        Some(_) => format!("<{words}>"),
+        // Why: quoted labels inside a JSON text would have to be escaped; the judge needs the words only.
+        None => format!("\"<{}>\"", words.replace('"', "'")),
     };
-    let value = if scale.range().is_some() { value } else { format!("\"{value}\"") };
     let evidence = match criterion.evidence {
         Evidence::None => "",
         Evidence::Quote => "\"evidence\": \"<the passage>\", ",
@@ -118,7 +117,7 @@ pub fn response_schema(
     let schema = match criteria {
         [one] => criterion_schema(one, mode),
         several => {
-            object_schema(several.iter().map(|c| (c.name.clone(), criterion_schema(c, mode))).collect())
+            object_schema(&several.iter().map(|c| (c.name.clone(), criterion_schema(c, mode))).collect())
         }
     };
     Some(ResponseSchema { name: "verdict".to_owned(), schema })
@@ -135,10 +134,10 @@ fn criterion_schema(criterion: &Criterion, mode: Mode) -> Value {
         }
     }
     properties.insert(answer_key(&scale).to_owned(), value_schema(&scale));
-    object_schema(properties)
+    object_schema(&properties)
 }
 
-fn object_schema(properties: Map<String, Value>) -> Value {
+fn object_schema(properties: &Map<String, Value>) -> Value {
     let required: Vec<String> = properties.keys().cloned().collect();
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }

@@ -68,7 +68,7 @@ pub fn load(name_or_folder: &str, base: &Path) -> Result<Template, TemplateError
     }
     let name =
         path.file_name().map_or_else(|| name_or_folder.into(), |name| name.to_string_lossy().into_owned());
-    build(&name, read_folder(&path)?)
+    build(&name, &read_folder(&path)?)
 }
 
 /// `None`: no built-in family has this name.
@@ -92,7 +92,7 @@ pub fn built_in(name: &str) -> Option<Result<Template, TemplateError>> {
         _ => return None,
     };
     let files = [(Mode::Pointwise, pointwise), (Mode::Pairwise, pairwise), (Mode::Reference, reference)];
-    Some(build(name, files.into_iter().map(|(mode, text)| (mode, text.to_owned())).collect()))
+    Some(build(name, &files.into_iter().map(|(mode, text)| (mode, text.to_owned())).collect()))
 }
 
 fn read_folder(folder: &Path) -> Result<BTreeMap<Mode, String>, TemplateError> {
@@ -121,9 +121,9 @@ fn read_folder(folder: &Path) -> Result<BTreeMap<Mode, String>, TemplateError> {
     Ok(files)
 }
 
-fn build(name: &str, files: BTreeMap<Mode, String>) -> Result<Template, TemplateError> {
+fn build(name: &str, files: &BTreeMap<Mode, String>) -> Result<Template, TemplateError> {
     let mut answer: Option<AnswerFormat> = None;
-    for (&mode, text) in &files {
+    for (&mode, text) in files {
         let format = answer_format(name, mode, text)?;
         if answer.is_some_and(|earlier| earlier != format) {
             return Err(TemplateError::MixedAnswers { name: name.to_owned() });
@@ -134,7 +134,7 @@ fn build(name: &str, files: BTreeMap<Mode, String>) -> Result<Template, Template
     let mut environment = environment().map_err(|error| syntax(name, Mode::Pointwise, &error))?;
     let mut needs = BTreeMap::new();
     let mut hasher = blake3::Hasher::new();
-    for (&mode, text) in &files {
+    for (&mode, text) in files {
         environment
             .add_template_owned(file_stem(mode), text.clone())
             .map_err(|error| syntax(name, mode, &error))?;

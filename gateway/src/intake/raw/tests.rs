@@ -15,6 +15,7 @@ fn problems(value: Value) -> Vec<(Option<String>, Problem)> {
     read(value).unwrap_err().into_iter().map(|p| (p.field, p.problem)).collect()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "keeps the cases on one line")]
 fn one(value: Value, field: Option<&str>, problem: Problem) {
     assert_eq!(problems(value.clone()), [(field.map(str::to_owned), problem)], "{value}");
 }

@@ -72,8 +72,9 @@ fn what_is_no_file_of_cases_is_refused_by_name() {
 
 #[test]
 fn a_truncated_gzip_is_a_fatal_problem() {
-    let long: String =
-        (0..5000).map(|i| format!("{{\"id\":\"{i}\",\"output\":\"{}\"}}\n", i * 7919)).collect();
+    let lines: Vec<String> =
+        (0..5000).map(|i| format!("{{\"id\":\"{i}\",\"output\":\"{}\"}}", i * 7919)).collect();
+    let long = lines.join("\n");
     let bytes = gzip(&long);
     let report = validate(&file("-", &bytes[..bytes.len() / 2]), &IntakeOptions::default()).unwrap();
     assert!(report.stopped_early() && report.cases > 0);
@@ -135,8 +136,8 @@ fn the_report_tells_what_decides_who_may_judge() {
 
 #[test]
 fn profiles_are_bounded() {
-    let many: String = (0..10_050).map(|i| format!("{{\"output\":\"x\",\"model\":\"m{i}\"}}\n")).collect();
-    let report = validate_text(&many);
+    let many: Vec<String> = (0..10_050).map(|i| format!("{{\"output\":\"x\",\"model\":\"m{i}\"}}")).collect();
+    let report = validate_text(&many.join("\n"));
     assert_eq!((report.profiles.len(), report.more_profiles), (Report::MAX_PROFILES, true));
 }
 
@@ -168,4 +169,25 @@ fn a_long_input_is_read_to_its_end() {
     }
     let reader = CaseReader::new(Many(50_000, Vec::new()), None, IntakeOptions::default()).unwrap();
     assert_eq!(reader.map(Result::unwrap).count(), 50_000);
+}
+
+#[test]
+fn the_shipped_examples_are_valid_and_cover_every_mode() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/examples");
+    for (name, modes) in [
+        ("cases.jsonl", vec![Mode::Pointwise, Mode::Pairwise, Mode::Reference]),
+        ("pointwise.jsonl", vec![Mode::Pointwise]),
+        ("pairwise.jsonl", vec![Mode::Pairwise]),
+        ("reference.jsonl", vec![Mode::Reference]),
+        ("cases.csv", vec![Mode::Reference]),
+    ] {
+        let file = CaseFile::open(&examples.join(name)).unwrap();
+        let report = validate(&file, &IntakeOptions::default()).unwrap();
+        assert_eq!(
+            (report.problems.len(), report.duplicates.len(), report.warnings().len()),
+            (0, 0, 0),
+            "{name}"
+        );
+        assert_eq!(report.modes, modes.into_iter().map(|mode| (mode, 8)).collect(), "{name}");
+    }
 }

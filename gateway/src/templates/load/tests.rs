@@ -1,7 +1,7 @@
 use super::*;
 
 fn from_files(files: &[(Mode, &str)]) -> Result<Template, TemplateError> {
-    build("mine", files.iter().map(|(mode, text)| (*mode, (*text).to_owned())).collect())
+    build("mine", &files.iter().map(|(mode, text)| (*mode, (*text).to_owned())).collect())
 }
 
 fn pointwise(text: &str) -> Result<Template, TemplateError> {
