@@ -52,7 +52,9 @@ impl<R: BufRead> Rows<R> {
                 continue;
             }
             first_line = Some(line);
-            content.iter().for_each(|&byte| cells.step(byte, self.delimiter));
+            for &byte in content {
+                cells.step(byte, self.delimiter);
+            }
             if cells.state == State::Quoted {
                 cells.current.extend_from_slice(ending);
             } else {
