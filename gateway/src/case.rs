@@ -92,4 +92,41 @@ impl Case {
         };
         std::iter::once(first).chain(second)
     }
+
+    /// Every text that a judge is shown: input, candidates, reference, context.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let around = self.input.iter().chain(&self.reference).chain(&self.context);
+        around.map(String::as_str).chain(self.candidates().map(|candidate| candidate.output.as_str()))
+    }
+}
+
+impl Candidate {
+    /// Nothing that a judge could read: only white space and invisible characters.
+    pub fn is_blank(&self) -> bool {
+        self.output.chars().all(|c| c.is_whitespace() || c.is_control() || is_zero_width(c))
+    }
+}
+
+/// Zero-width and byte-order characters, which no reader sees.
+pub(crate) fn is_zero_width(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(output: &str) -> Candidate {
+        Candidate { output: output.to_owned(), model: None }
+    }
+
+    #[test]
+    fn a_candidate_of_invisible_characters_is_blank() {
+        for blank in ["", "  \n", "\u{200b}\u{feff}", "\t\r\n\u{a0}"] {
+            assert!(candidate(blank).is_blank(), "{blank:?}");
+        }
+        for text in ["0", " . ", "no"] {
+            assert!(!candidate(text).is_blank(), "{text:?}");
+        }
+    }
 }

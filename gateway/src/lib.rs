@@ -2,6 +2,7 @@
 
 pub mod case;
 pub mod engine;
+pub mod intake;
 pub mod judge;
 pub mod panel;
 pub mod rubric;

@@ -1,3 +1,3 @@
 //! From a case to a verdict.
 
-pub mod recorder;
+pub mod prompt;
