@@ -3,6 +3,8 @@
 pub mod case;
 pub mod engine;
 pub mod judge;
+pub mod kinship;
 pub mod panel;
 pub mod rubric;
+pub mod settings;
 pub mod templates;
