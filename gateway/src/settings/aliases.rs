@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::file::{AliasEntry, BelowQuorum, OnTie, PanelFile, Reverse};
 use super::judges::Roster;
 use super::panels::CheckedPanel;
-use super::problem::{KeyPath, Report, suggestion};
+use super::problem::{KeyPath, Report, or_else, suggestion};
 use super::rubrics;
 use crate::judge::{Judge, Perimeter};
 
@@ -74,7 +74,7 @@ fn check_target(
     report: &mut Report<'_>,
 ) -> Option<AliasTarget> {
     let Some(to) = entry.to.as_deref().map(str::trim).filter(|t| !t.is_empty()) else {
-        if !report.is_broken(path) {
+        if !report.is_broken(&path.key("to")) {
             report.problem(path, "`to` is missing", "add `to: panel/NAME` or `to: judge/NAME`");
         }
         return None;
@@ -91,7 +91,7 @@ fn check_target(
         report.problem(
             &place,
             format!("unknown panel `{panel}`"),
-            format!("{hint}; a judge is `judge/NAME`"),
+            or_else(&hint, "write `judge/NAME` for a judge"),
         );
         return None;
     }

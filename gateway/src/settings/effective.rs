@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::aliases::{Alias, AliasTarget};
 use super::config::Config;
-use super::file::KeyEntry;
+use super::file::{CriterionType, KeyEntry, RubricEntry};
 use super::quantity::{ByteSize, Period};
 use crate::judge::{Judge, ProviderKind, Server};
 use crate::panel::Panel;
@@ -21,7 +21,7 @@ impl Config {
             "servers": named(&self.servers, |name, server| self.server_entry(name, server)),
             "judges": named(&self.judges, |name, judge| self.judge_entry(name, judge)),
             "models": self.file.models,
-            "rubrics": self.file.rubrics,
+            "rubrics": named(&self.file.rubrics, |_, rubric| rubric_entry(rubric)),
             "panels": named(&self.panels, |name, panel| self.panel_entry(name, panel)),
             "aliases": named(&self.aliases, |_, alias| alias_entry(alias)),
         })
@@ -117,6 +117,35 @@ fn named<T>(values: &std::collections::BTreeMap<String, T>, entry: impl Fn(&str,
     Json::Object(values.iter().map(|(name, value)| (name.clone(), entry(name, value))).collect())
 }
 
+fn rubric_entry(rubric: &RubricEntry) -> Json {
+    let criteria = rubric.criteria.iter().map(|criterion| {
+        let is_numeric = matches!(criterion.kind, Some(CriterionType::Ordinal | CriterionType::Continuous));
+        // Numbers are spelled as in the file; a valid rubric's are readable.
+        let number = |label: &String| serde_json::from_str::<Json>(label).ok().filter(Json::is_number);
+        let scale = criterion.scale.iter().map(|label| {
+            let number = if is_numeric { number(label) } else { None };
+            number.unwrap_or_else(|| json!(label))
+        });
+        json!({
+            "name": criterion.name,
+            "type": criterion.kind,
+            "scale": scale.collect::<Vec<Json>>(),
+            "levels": criterion.levels,
+            "pass": criterion.pass,
+            "evidence": criterion.evidence.unwrap_or_default(),
+            "tie": criterion.tie.unwrap_or(true),
+            "instructions": criterion.instructions,
+            "examples": criterion.examples,
+        })
+    });
+    json!({
+        "guidelines": rubric.guidelines,
+        "ask": rubric.ask.unwrap_or_default(),
+        "empty": rubric.empty.unwrap_or_default(),
+        "criteria": criteria.collect::<Vec<Json>>(),
+    })
+}
+
 fn alias_entry(alias: &Alias) -> Json {
     let to = match &alias.target {
         AliasTarget::Panel(name) => format!("panel/{name}"),
@@ -163,6 +192,10 @@ fn write_map(map: &Map<String, Json>, depth: usize, text: &mut String) {
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
         };
         text.push(if nested { '\n' } else { ' ' });
+        if key == "method" && value.is_null() {
+            text.push_str("null  # by scale: median for numbers, majority for labels\n");
+            continue;
+        }
         write_value(value, depth + 1, text);
     }
 }

@@ -9,7 +9,7 @@ use aggregation::vote::JudgeId;
 use super::families;
 use super::file::{JudgeEntry, PanelFile, ParamsEntry};
 use super::load::Surroundings;
-use super::problem::{KeyPath, Report, nearest, suggestion};
+use super::problem::{KeyPath, Report, nearest, or_else, suggestion};
 use super::secret::KeyGap;
 use super::servers::{self, CheckedServer};
 use crate::judge::{Judge, Params, Price, ProviderKind, ScoringMode, Server};
@@ -36,12 +36,21 @@ pub(super) struct Roster<'a> {
     /// `None`: defined, with problems that are reported.
     pub servers: BTreeMap<String, Option<CheckedServer>>,
     pub judges: BTreeMap<String, Option<CheckedJudge>>,
+    /// Names that the file defines, for "did you mean".
+    defined_servers: Vec<String>,
+    defined_judges: Vec<String>,
 }
 
 impl<'a> Roster<'a> {
     pub fn of(file: &PanelFile, surroundings: &'a Surroundings<'a>, report: &mut Report<'_>) -> Self {
         let servers = servers::check_all(&file.servers, surroundings, report);
-        let mut roster = Self { surroundings, servers, judges: BTreeMap::new() };
+        let mut roster = Self {
+            surroundings,
+            servers,
+            judges: BTreeMap::new(),
+            defined_servers: file.servers.keys().cloned().collect(),
+            defined_judges: file.judges.keys().cloned().collect(),
+        };
         for (name, entry) in &file.judges {
             let path = KeyPath::of(&["judges", name]);
             super::load::check_judge_name(name, &path, report);
@@ -60,14 +69,16 @@ impl<'a> Roster<'a> {
             return None;
         }
         let Some((server, model)) = name.split_once('/') else {
-            let hint = suggestion(name, self.judges.keys().map(String::as_str));
-            report.problem(
-                path,
-                format!("unknown judge `{name}`"),
-                format!("{hint}; or write `provider/model`"),
-            );
+            let hint = suggestion(name, self.defined_judges.iter().map(String::as_str));
+            let hint = or_else(&hint, "write `provider/model`");
+            report.problem(path, format!("unknown judge `{name}`"), hint);
             return None;
         };
+        if server.is_empty() || model.is_empty() {
+            let hint = "write it like `openai/gpt-5-mini` or `ollama/qwen3:32b`";
+            report.problem(path, format!("`{name}` is no `provider/model`"), hint);
+            return None;
+        }
         super::load::check_judge_name(name, path, report);
         let entry = JudgeEntry {
             server: Some(server.to_owned()),
@@ -122,7 +133,7 @@ impl<'a> Roster<'a> {
         report: &mut Report<'_>,
     ) -> Option<CheckedServer> {
         let Some(name) = &entry.server else {
-            if !report.is_broken(path) {
+            if !report.is_broken(&path.key("server")) {
                 report.problem(
                     path,
                     "`server` is missing",
@@ -141,7 +152,7 @@ impl<'a> Roster<'a> {
         let place = path.key("server");
         let place = if report.has(&place) { place } else { path.clone() };
         let Some(provider) = servers::provider_named(name) else {
-            let mut known: Vec<&str> = self.servers.keys().map(String::as_str).collect();
+            let mut known: Vec<&str> = self.defined_servers.iter().map(String::as_str).collect();
             known.extend(servers::provider_words());
             let hint = suggestion(name, known.iter().copied());
             report.problem(&place, format!("unknown server or provider `{name}`"), hint);

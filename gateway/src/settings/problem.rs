@@ -190,3 +190,9 @@ pub(super) fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'
     let known: Vec<String> = candidates.into_iter().take(20).map(|c| format!("`{c}`")).collect();
     if known.is_empty() { "none is defined".to_owned() } else { format!("known: {}", known.join(", ")) }
 }
+
+/// Two next steps in one sentence.
+pub(super) fn or_else(hint: &str, alternative: &str) -> String {
+    let joint = if hint.ends_with('?') { " Or" } else { "; or" };
+    format!("{hint}{joint} {alternative}")
+}

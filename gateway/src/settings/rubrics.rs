@@ -9,7 +9,7 @@ use aggregation::scale::{Interval, NominalLabels, OrdinalLabels, Scale};
 use serde_json::Value as Json;
 
 use super::file::{CriterionEntry, CriterionType, RubricEntry};
-use super::problem::{KeyPath, Report, suggestion};
+use super::problem::{KeyPath, Report, or_else, suggestion};
 use super::tree::Node;
 use crate::rubric::{Criterion, Example, Rubric};
 
@@ -77,7 +77,7 @@ pub(super) fn named(
     }
     let known: Vec<&str> = known_names(rubrics.keys());
     let hint = suggestion(text, known.iter().copied());
-    let hint = format!("{hint}; or write a sentence, which becomes one pass/fail criterion");
+    let hint = or_else(&hint, "write a sentence, which becomes one pass/fail criterion");
     report.problem(path, format!("unknown rubric `{text}`"), hint);
     None
 }
@@ -166,7 +166,7 @@ fn read_guidelines(path: &Path) -> std::io::Result<String> {
 fn check_criterion(entry: &CriterionEntry, path: &KeyPath, report: &mut Report<'_>) -> Option<Criterion> {
     match &entry.name {
         Some(name) => super::load::check_name(name, &path.key("name"), report),
-        None if report.is_broken(path) => {}
+        None if report.is_broken(&path.key("name")) => {}
         None => report.problem(path, "`name` is missing", "add `name: …`, one word that reports will show"),
     }
     let scale = check_scale(entry, path, report)?;

@@ -11,5 +11,18 @@ pub fn schema() -> Json {
         // Editors are stricter than the reader here: a file without a panel is refused.
         object.insert("required".to_owned(), json!(["panels"]));
     }
+    drop_defaults(&mut schema);
     schema
+}
+
+/// The structs' defaults are "absent"; what that means stands in the descriptions.
+fn drop_defaults(schema: &mut Json) {
+    match schema {
+        Json::Object(object) => {
+            object.remove("default");
+            object.values_mut().for_each(drop_defaults);
+        }
+        Json::Array(list) => list.iter_mut().for_each(drop_defaults),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
+    }
 }

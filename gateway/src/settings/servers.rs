@@ -49,7 +49,7 @@ fn check(
     report: &mut Report<'_>,
 ) -> Option<CheckedServer> {
     let Some(provider) = entry.provider.or_else(|| provider_named(name)) else {
-        if !report.is_broken(path) {
+        if !report.is_broken(&path.key("provider")) {
             let hint = "add `provider: openai_compatible`, or `vllm`, `llama_cpp`, `ollama`, `openai`, `anthropic` …";
             report.problem(path, "`provider` is missing", hint);
         }

@@ -250,7 +250,9 @@ fn syntax_error(error: &serde_saphyr::Error) -> SyntaxError {
     let (line, column) = error.location().map_or((1, 1), |l| (l.line().max(1), l.column().max(1)));
     let rendered = error.without_snippet().to_string();
     let first = rendered.lines().next().unwrap_or_default();
-    let message = first.split_once(" at line ").map_or(first, |(message, _)| message).to_owned();
+    let message = first.split_once(" at line ").map_or(first, |(message, _)| message);
+    // The library's advice to its callers.
+    let message = message.split_once("; use ").map_or(message, |(message, _)| message).to_owned();
     SyntaxError { line, column, message }
 }
 

@@ -60,7 +60,7 @@ aliases: {gpt-4o: panel/defalt}
     );
     let hints: Vec<String> = read(text).unwrap_err().problems.into_iter().map(|p| p.hint).collect();
     assert!(hints.iter().any(|h| h == "did you mean `temperature`?"), "{hints:?}");
-    assert!(hints.iter().any(|h| h.starts_with("did you mean `two`?")), "{hints:?}");
+    assert!(hints.iter().any(|h| h == "did you mean `two`? Or write `provider/model`"), "{hints:?}");
     assert!(hints.iter().any(|h| h.starts_with("did you mean `tone`?")), "{hints:?}");
     assert!(hints.iter().any(|h| h.starts_with("did you mean `default`?")), "{hints:?}");
     assert!(hints.iter().any(|h| h == "did you mean `vllm`?"), "{hints:?}");
@@ -319,6 +319,7 @@ fn aliases_are_checked() {
     one("{x: pannel/p}", "unknown panel `pannel/p`");
     one("{x: judge/nobody}", "unknown judge `nobody`");
     one("{x: {cache: true}}", "`to` is missing");
+    one("{x: [p]}", "expected `panel/NAME`, or a mapping with `to: panel/NAME`, found a list");
     one("{x: {to: p, cach: true}}", "aliases.x.cach: unknown key");
     one("{x: {to: p, below_quorum: 500}}", "unknown value `500`");
     one("{x: {to: p, rubric: r}}", "unknown rubric `r`");
