@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The declared values of one criterion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "type")]
+#[serde(rename_all = "snake_case", tag = "type", content = "values")]
 pub enum Scale {
     /// Ordered numeric labels, such as 1 to 5.
     Ordinal(OrdinalLabels),

@@ -61,12 +61,10 @@ pub struct Limits {
     pub tokens_per_minute: Option<u32>,
 }
 
-/// Lines `{case, judge, order?, sample?, raw? | verdict? | score?}`.
+/// Lines `{case, judge, order?, sample?, raw? | verdict? | score?}`. Which of them are a judge's own: [`Judge::only`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReplaySource {
     pub path: PathBuf,
-    /// Only lines whose fields have these values (such as `judge: GPT-4`, `prompt: Vanilla`).
-    pub only: BTreeMap<String, String>,
     pub read: ReplayField,
 }
 
@@ -93,6 +91,8 @@ pub struct Judge {
     /// USD per million tokens; `None`: unknown, so costs are null.
     pub price: Option<Price>,
     pub params: Params,
+    /// `replay` only: the recorded lines whose fields have these values (such as `judge: GPT-4`, `prompt: Vanilla`).
+    pub only: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, schemars::JsonSchema)]

@@ -2,9 +2,9 @@
 
 pub mod case;
 pub mod engine;
-pub mod intake;
 pub mod judge;
+pub mod kinship;
 pub mod panel;
 pub mod rubric;
-pub mod store;
+pub mod settings;
 pub mod templates;

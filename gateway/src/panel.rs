@@ -1,5 +1,6 @@
 //! Judges with the policy that folds their votes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,8 +30,18 @@ pub struct Panel {
     /// `Inside`: no case of this panel reaches an outside judge.
     pub inside_only: bool,
     pub retain_texts: Option<Duration>,
+    pub gate: GateThresholds,
     /// Standing warnings (`single_family`, panel size, …), on every verdict.
     pub warnings: Vec<String>,
+}
+
+/// What a run of this panel has to reach, by criterion, each from 0 to 1. Empty: nothing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct GateThresholds {
+    /// Least mean score01.
+    pub min: BTreeMap<String, f64>,
+    /// Least share of cases that pass.
+    pub pass_rate: BTreeMap<String, f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]

@@ -68,20 +68,24 @@ pub enum Evidence {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
+    /// The question or task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
     /// The candidate (pointwise and reference).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
+    /// The right answer, for cases that have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// The two candidates (pairs).
+    /// The first of two candidates (pairs).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a: Option<String>,
+    /// The second of two candidates (pairs).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b: Option<String>,
     /// The right value, as a judge would write it.
     pub value: serde_json::Value,
+    /// Why it is right, as a judge would say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
