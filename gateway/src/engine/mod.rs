@@ -1,1 +1,2 @@
 //! From a case to a verdict.
+pub mod reply;

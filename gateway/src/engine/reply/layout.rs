@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::json::{self, Node};
+use super::lines::lines;
 use super::quotes;
 
 /// Stands in `Layout::own` for every byte of a JSON value.
@@ -61,18 +62,6 @@ pub(super) fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     let part = text.get(range.clone()).unwrap_or_default();
     let start = range.start + (part.len() - part.trim_start().len());
     start..(start + part.trim().len())
-}
-
-/// Lines without their line ends.
-pub(super) fn lines(text: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let end = range.end.min(text.len());
-    let mut next = Some(range.start).filter(|start| *start < end);
-    std::iter::from_fn(move || {
-        let start = next?;
-        let length = text.get(start..end)?.iter().position(|byte| *byte == b'\n');
-        next = length.map(|length| start + length + 1).filter(|start| *start < end);
-        Some(start..length.map_or(end, |length| start + length))
-    })
 }
 
 pub(super) fn overwrite(bytes: &mut [u8], range: Range<usize>, byte: u8) {
