@@ -120,7 +120,9 @@ fn read_marker(text: &str, layout: &Layout, marker: &Marker, scale: &Scale) -> S
 
 /// The whole reply is the value.
 fn bare(text: &str, body: &Range<usize>, scale: &Scale) -> Option<Decision> {
-    if body.len() > MAX_BARE_LEN {
+    // A single bracket is a citation or another JSON value.
+    let is_listed = text.get(body.clone())?.starts_with(['[', '{']);
+    if is_listed || body.len() > MAX_BARE_LEN {
         return None;
     }
     let slot = slot::read(text, body.clone(), scale, Extent::Whole);

@@ -77,7 +77,8 @@ pub fn read_distribution(reply: &Reply<'_>, reading: &Reading) -> Result<Verdict
 pub fn label_spellings(scale: &Scale, written: &str) -> Vec<Vec<String>> {
     let by_meaning = |meanings: &[Meaning], more: &[&str]| {
         let words = WORDS.iter().filter(|(meaning, _)| meanings.contains(meaning)).flat_map(|(_, words)| *words);
-        in_every_case(words.chain(more).copied(), written)
+        // One word each: "a tie" would make the token "a" the beginning of two labels.
+        in_every_case(words.chain(more).copied().filter(|word| !word.contains(' ')), written)
     };
     match scale {
         Scale::Ordinal(labels) => labels.values().iter().map(|label| vec![label.to_string()]).collect(),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use aggregation::scale::{Scale, Value};
 
 use super::cursor::Cursor;
-use super::tail::{self, is_opener};
+use super::tail::{self, Joint, is_opener};
 use super::vocabulary::{
     PLACEHOLDER_FILLERS, PLACEHOLDER_FILLERS_ZH, PLACEHOLDER_WORDS, PLACEHOLDER_WORDS_ZH,
 };
@@ -65,10 +65,11 @@ impl Slot {
 }
 
 pub(super) fn read(text: &str, range: Range<usize>, scale: &Scale, extent: Extent) -> Slot {
-    let mut cursor = Cursor::over(text, range.clone());
+    let written = text.get(range.clone()).unwrap_or_default();
+    let mut cursor = Cursor::over(text, range);
     cursor.skip(|c| c.is_whitespace() || is_opener(c));
     match values(cursor, scale, extent) {
-        Slot::Nothing if is_placeholder(text.get(range).unwrap_or_default(), extent) => Slot::Placeholder,
+        Slot::Nothing | Slot::Conflict if is_placeholder(written, extent) => Slot::Placeholder,
         slot => slot,
     }
 }
@@ -82,7 +83,7 @@ fn values(mut cursor: Cursor<'_>, scale: &Scale, extent: Extent) -> Slot {
         let mut ahead = cursor;
         let Some(joint) = tail::eat_joint(&mut ahead) else { break };
         let Some(next) = value(&mut ahead, scale) else { break };
-        if joint == tail::Joint::Loose && !tail::may_end(ahead) {
+        if joint == Joint::Loose && !tail::may_end(ahead) && !is_joined(ahead, scale) {
             break;
         }
         if first.slot.disagrees_with(&next.slot) || first.slot == Slot::OffScale {
@@ -97,6 +98,11 @@ fn values(mut cursor: Cursor<'_>, scale: &Scale, extent: Extent) -> Slot {
         Extent::Line => first.slot == Slot::Conflict || tail::may_end(cursor),
     };
     if is_complete && (joined > 1 || !is_range) { first.slot } else { Slot::Nothing }
+}
+
+/// Whether a further value is joined here.
+fn is_joined(mut cursor: Cursor<'_>, scale: &Scale) -> bool {
+    tail::eat_joint(&mut cursor).is_some() && value(&mut cursor, scale).is_some()
 }
 
 /// One value at the cursor, which then stands behind it.
@@ -122,12 +128,14 @@ fn is_placeholder(slot: &str, extent: Extent) -> bool {
         (Extent::Line, _) => None,
     };
     let Some(inside) = inside else { return false };
+    // With one number it is a value that somebody filled in: `[[rating: 4]]`.
+    let numbers = inside.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).count();
     let mut cursor = Cursor::over(inside, 0..inside.len());
     let mut is_named = false;
     loop {
         cursor.skip(|c| !c.is_alphabetic());
         if cursor.is_at_end() {
-            return is_named;
+            return is_named && numbers != 1;
         }
         let is_name = cursor.eat_any_phrase(&PLACEHOLDER_WORDS)
             || PLACEHOLDER_WORDS_ZH.iter().any(|word| cursor.eat_start(word));
