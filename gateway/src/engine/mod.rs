@@ -1,3 +1,2 @@
 //! From a case to a verdict.
-
-pub mod prompt;
+pub mod reply;
