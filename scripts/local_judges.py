@@ -10,7 +10,6 @@ import importlib.util
 import pathlib
 import signal
 import sys
-import threading
 
 
 def parse_arguments():
@@ -50,15 +49,15 @@ def server_parameters(arguments, xllamacpp):
 
 def main():
     arguments = parse_arguments()
-    stopped = threading.Event()
+    # Why the default action: the server keeps nothing, and a handler of Python's never runs while C++ loads the model.
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopped.set())
-    import xllamacpp  # after the signal handlers: loading takes a moment and a stop must not be lost
+        signal.signal(number, signal.SIG_DFL)
+    import xllamacpp
 
     server = xllamacpp.Server(server_parameters(arguments, xllamacpp))
     print(f"listening on {server.listening_address}", flush=True)
-    while not stopped.wait(0.5):
-        pass
+    while True:
+        signal.pause()
 
 
 if __name__ == "__main__":
