@@ -1,9 +1,7 @@
-//! Which crate may depend on what, from cargo's own resolution of the workspace.
+//! Which crate may depend on what, from cargo's own tree of what is built.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
-
-use serde_json::Value;
 
 use super::{assert_none, read, root};
 
@@ -14,139 +12,89 @@ const PROVIDERS_NEVER_USES: [&str; 9] =
     ["aggregation", "axum", "clap", "config", "gateway", "minijinja", "prometheus", "serde-saphyr", "sqlx"];
 const WORKSPACE: [&str; 4] = ["aggregation", "gateway", "providers", "tests"];
 
-/// What `cargo metadata` says, reduced to what the rules need.
-pub(super) struct Graph {
-    /// Package id → name, version and licence.
-    pub(super) packages: BTreeMap<String, Package>,
-    /// Package id → ids that it needs at run or build time.
-    edges: BTreeMap<String, Vec<String>>,
+/// What one crate is built from on this machine, itself first; tests and benches not counted.
+///
+/// `cargo metadata` would also list optional crates that no feature turns on.
+pub(super) struct Tree {
+    pub(super) packages: Vec<Package>,
 }
 
 pub(super) struct Package {
+    depth: usize,
     pub(super) name: String,
     pub(super) version: String,
     pub(super) licence: String,
 }
 
-impl Graph {
-    /// For this machine's platform only: the manifests of other platforms' crates need not have been downloaded.
-    pub(super) fn of_the_workspace() -> Self {
-        let host = output_of(Command::new("rustc").arg("-vV"));
-        let host = host.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host");
-        let metadata = output_of(
-            Command::new(env!("CARGO"))
-                .args([
-                    "metadata",
-                    "--format-version",
-                    "1",
-                    "--locked",
-                    "--offline",
-                    "--filter-platform",
-                    host,
-                ])
-                .current_dir(root()),
-        );
-        Self::from_metadata(&serde_json::from_str(&metadata).expect("cargo writes JSON"))
+impl Tree {
+    pub(super) fn of(name: &str) -> Self {
+        let arguments = ["tree", "--locked", "--offline", "--package", name, "--edges", "normal,build"];
+        let mut command = Command::new(env!("CARGO"));
+        command.args(arguments).args(["--prefix", "depth", "--format", "|{p}|{l}|"]).current_dir(root());
+        let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+        Self::parse(&String::from_utf8(output.stdout).expect("UTF-8 output"))
     }
 
-    fn from_metadata(metadata: &Value) -> Self {
-        let packages = list(&metadata["packages"]).iter().map(|package| {
-            let licence = package["license"].as_str().unwrap_or_default().to_owned();
-            let found = Package { name: text(&package["name"]), version: text(&package["version"]), licence };
-            (text(&package["id"]), found)
-        });
-        let edges = list(&metadata["resolve"]["nodes"]).iter().map(|node| {
-            let needed = list(&node["deps"]).iter().filter(|dependency| is_used_in_the_product(dependency));
-            (text(&node["id"]), needed.map(|dependency| text(&dependency["pkg"])).collect())
-        });
-        Self { packages: packages.collect(), edges: edges.collect() }
-    }
-
-    fn direct(&self, name: &str) -> BTreeSet<&str> {
-        let ids = self.edges.get(self.id_of(name)).into_iter().flatten();
-        ids.map(|id| self.packages[id].name.as_str()).collect()
-    }
-
-    fn reached_from(&self, name: &str) -> BTreeSet<&str> {
-        self.ids_reached_from(name).iter().map(|id| self.packages[*id].name.as_str()).collect()
-    }
-
-    /// Ids of everything in the shipped program, itself included.
-    pub(super) fn ids_reached_from(&self, name: &str) -> BTreeSet<&str> {
-        let mut reached = BTreeSet::new();
-        let mut open = VecDeque::from([self.id_of(name)]);
-        while let Some(id) = open.pop_front() {
-            if reached.insert(id) {
-                open.extend(self.edges.get(id).into_iter().flatten().map(String::as_str));
+    /// Lines such as `2|serde v1.0.228|MIT OR Apache-2.0|`.
+    fn parse(text: &str) -> Self {
+        let packages = text.lines().filter(|line| !line.is_empty()).map(|line| {
+            let parts: Vec<&str> = line.split('|').collect();
+            let [depth, package, licence, _] = parts[..] else { panic!("a line of another form: {line}") };
+            let (name, version) = package.split_once(" v").expect("a name and a version");
+            Package {
+                depth: depth.parse().expect("a depth"),
+                name: name.to_owned(),
+                version: version.split(' ').next().unwrap_or_default().to_owned(),
+                licence: licence.to_owned(),
             }
-        }
-        reached
+        });
+        Self { packages: packages.collect() }
     }
 
-    fn id_of(&self, name: &str) -> &str {
-        let found = self.packages.iter().find(|(_, package)| package.name == name);
-        found.map_or_else(|| panic!("no crate `{name}`"), |(id, _)| id.as_str())
+    fn direct(&self) -> BTreeSet<&str> {
+        self.packages
+            .iter()
+            .filter(|package| package.depth == 1)
+            .map(|package| package.name.as_str())
+            .collect()
+    }
+
+    fn all(&self) -> BTreeSet<&str> {
+        self.packages.iter().map(|package| package.name.as_str()).collect()
     }
 }
 
-fn is_used_in_the_product(dependency: &Value) -> bool {
-    list(&dependency["dep_kinds"]).iter().any(|kind| kind["kind"].as_str() != Some("dev"))
-}
-
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
-fn output_of(command: &mut Command) -> String {
-    let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
-    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("UTF-8 output")
-}
-
-fn forbidden_edges(graph: &Graph) -> Vec<String> {
-    let mut findings = Vec::new();
-    for name in graph.direct("aggregation") {
-        if !AGGREGATION_MAY_USE.contains(&name) {
-            findings.push(format!("aggregation depends on `{name}`: it is pure"));
-        }
-    }
-    for name in graph.reached_from("aggregation") {
-        if AGGREGATION_NEVER_REACHES.contains(&name) {
-            findings.push(format!("aggregation reaches `{name}`: it does no I/O"));
-        }
-    }
-    for name in graph.direct("providers") {
-        if PROVIDERS_NEVER_USES.contains(&name) {
-            findings
-                .push(format!("providers depends on `{name}`: it knows one LLM call and nothing of judging"));
-        }
-    }
-    for member in ["aggregation", "providers"] {
-        for name in graph.direct(member) {
-            if WORKSPACE.contains(&name) {
-                findings.push(format!("{member} depends on `{name}`: only gateway joins crates"));
-            }
-        }
-    }
+fn impure_aggregation(tree: &Tree) -> Vec<String> {
+    let strange = tree.direct().into_iter().filter(|name| !AGGREGATION_MAY_USE.contains(name));
+    let mut findings: Vec<String> =
+        strange.map(|name| format!("aggregation depends on `{name}`: it is pure")).collect();
+    let all = tree.all();
+    let reached = all.iter().filter(|name| AGGREGATION_NEVER_REACHES.contains(name));
+    findings.extend(reached.map(|name| format!("aggregation reaches `{name}`: it does no I/O")));
     findings
 }
 
-fn banned(graph: &Graph, banned: &[String]) -> Vec<String> {
-    let reached = graph.reached_from("gateway");
-    let found = banned.iter().filter(|name| reached.contains(name.as_str()));
+fn knowing_providers(tree: &Tree) -> Vec<String> {
+    let direct = tree.direct();
+    let strange =
+        direct.iter().filter(|name| PROVIDERS_NEVER_USES.contains(name) || WORKSPACE.contains(name));
+    strange
+        .map(|name| format!("providers depends on `{name}`: it knows one LLM call and nothing of judging"))
+        .collect()
+}
+
+fn banned(tree: &Tree, banned: &[String]) -> Vec<String> {
+    let all = tree.all();
+    let found = banned.iter().filter(|name| all.contains(name.as_str()));
     found.map(|name| format!("`{name}` is in the tree and banned in deny.toml")).collect()
 }
 
-/// Crates of the program in two versions or more, unless deny.toml lists the older one.
-fn duplicates(graph: &Graph, skipped: &[String]) -> Vec<String> {
-    let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for id in graph.ids_reached_from("gateway") {
-        let package = &graph.packages[id];
-        versions.entry(&package.name).or_default().push(&package.version);
+/// Crates in two versions or more, unless deny.toml lists the older one.
+fn duplicates(tree: &Tree, skipped: &[String]) -> Vec<String> {
+    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for package in &tree.packages {
+        versions.entry(&package.name).or_default().insert(&package.version);
     }
     let mut findings = Vec::new();
     for (name, found) in versions {
@@ -172,46 +120,43 @@ fn entries(deny: &str, list: &str) -> Vec<String> {
 
 #[test]
 fn crates_depend_as_the_architecture_says() {
-    assert_none(&forbidden_edges(&Graph::of_the_workspace()));
+    assert_none(&impure_aggregation(&Tree::of("aggregation")));
+    assert_none(&knowing_providers(&Tree::of("providers")));
+    let gateway = Tree::of("gateway");
+    assert!(
+        gateway.direct().is_superset(&BTreeSet::from(["aggregation", "providers"])),
+        "gateway joins both"
+    );
 }
 
 #[test]
 fn no_banned_crate_and_no_second_version() {
-    let (graph, deny) = (Graph::of_the_workspace(), read("deny.toml"));
+    let (tree, deny) = (Tree::of("gateway"), read("deny.toml"));
     let (deny_list, skip_list) = (entries(&deny, "deny"), entries(&deny, "skip"));
     assert!(deny_list.len() > 5 && skip_list.len() > 3, "deny.toml was not read");
-    assert_none(&banned(&graph, &deny_list));
-    assert_none(&duplicates(&graph, &skip_list));
+    assert_none(&banned(&tree, &deny_list));
+    assert_none(&duplicates(&tree, &skip_list));
 }
 
 #[test]
 fn forbidden_crates_are_found() {
-    let graph = sample(&[("aggregation", "tokio"), ("providers", "aggregation"), ("gateway", "openssl")]);
-    assert_eq!(forbidden_edges(&graph).len(), 4);
-    assert_eq!(banned(&graph, &["openssl".to_owned()]).len(), 1);
-    assert_eq!(forbidden_edges(&sample(&[("gateway", "providers"), ("aggregation", "serde")])).len(), 0);
+    let impure =
+        "0|aggregation v0.1.0 (/here)|MIT|\n1|serde v1.0.1|MIT|\n1|tokio v1.54.0|MIT|\n2|mio v1.2.0|MIT|\n";
+    assert_eq!(impure_aggregation(&Tree::parse(impure)).len(), 3);
+    let pure = "0|aggregation v0.1.0 (/here)|MIT|\n1|serde v1.0.1|MIT|\n2|serde_derive v1.0.1 (proc-macro)|MIT| (*)\n";
+    assert_eq!(impure_aggregation(&Tree::parse(pure)).len(), 0);
+    let knowing =
+        "0|providers v0.1.0|MIT|\n1|aggregation v0.1.0|MIT|\n1|tower v0.5.3|MIT|\n2|axum v0.8.9|MIT|\n";
+    assert_eq!(knowing_providers(&Tree::parse(knowing)).len(), 1);
+    assert_eq!(banned(&Tree::parse(knowing), &["axum".to_owned(), "openssl".to_owned()]).len(), 1);
 }
 
 #[test]
 fn second_versions_are_found() {
-    let mut graph = sample(&[("gateway", "http"), ("gateway", "http_old")]);
-    let old = graph.packages.get_mut("http_old").expect("in the sample");
-    (old.name, old.version) = ("http".to_owned(), "0.2.12".to_owned());
-    assert_eq!(duplicates(&graph, &[]).len(), 1);
-    assert_eq!(duplicates(&graph, &["http@0.2".to_owned()]).len(), 0);
-    assert_eq!(duplicates(&graph, &["http@0.21".to_owned()]).len(), 1);
-}
-
-fn sample(edges: &[(&str, &str)]) -> Graph {
-    let mut graph = Graph { packages: BTreeMap::new(), edges: BTreeMap::new() };
-    let ends = edges.iter().flat_map(|(from, to)| [*from, *to]).chain(WORKSPACE);
-    for name in ends {
-        let package =
-            Package { name: name.to_owned(), version: "1.0.0".to_owned(), licence: "MIT".to_owned() };
-        graph.packages.insert(name.to_owned(), package);
-    }
-    for (from, to) in edges {
-        graph.edges.entry((*from).to_owned()).or_default().push((*to).to_owned());
-    }
-    graph
+    let tree = Tree::parse(
+        "0|gateway v0.1.0|MIT|\n1|http v1.4.0|MIT|\n1|http v1.4.0|MIT| (*)\n2|http v0.2.12|MIT|\n",
+    );
+    assert_eq!(duplicates(&tree, &[]).len(), 1);
+    assert_eq!(duplicates(&tree, &["http@0.2".to_owned()]).len(), 0);
+    assert_eq!(duplicates(&tree, &["http@0.21".to_owned()]).len(), 1);
 }
