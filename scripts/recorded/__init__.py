@@ -1,0 +1,1 @@
+"""Recorded judgments of public sets, replayed through Tribunal and compared with reference figures."""
