@@ -93,6 +93,30 @@ impl Case {
         std::iter::once(first).chain(second)
     }
 
+    /// Hash of all that can change a judgment of this case: texts and candidate models, not its name or metadata.
+    pub fn content_hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let mut add = |tag: u8, text: &str| {
+            hasher.update(&[tag]);
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        if let Some(input) = &self.input {
+            add(1, input);
+        }
+        for candidate in self.candidates() {
+            add(2, &candidate.output);
+        }
+        if let Some(reference) = &self.reference {
+            add(3, reference);
+        }
+        for passage in &self.context {
+            add(4, passage);
+        }
+        let hash = hasher.finalize().to_hex();
+        format!("b3:{}", hash.get(..32).unwrap_or_default())
+    }
+
     /// Every text that a judge is shown: input, candidates, reference, context.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let around = self.input.iter().chain(&self.reference).chain(&self.context);

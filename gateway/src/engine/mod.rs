@@ -1,2 +1,226 @@
-//! From a case to a verdict.
+//! From a case to a verdict: plan, ask, read, fold, decide, record.
+
+mod ask;
+mod assemble;
+mod by_rule;
+mod askers;
+mod fan_out;
+pub mod ids;
+mod kin;
+mod known;
+pub mod plan;
+pub mod probe;
+pub mod prompt;
+mod queries;
+mod reading;
+pub mod recorder;
+pub mod replay;
 pub mod reply;
+mod rows;
+pub mod run;
+mod work;
+
+use std::sync::Arc;
+
+use aggregation::verdict::EscalationReason;
+use arc_swap::ArcSwap;
+use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
+
+pub use self::askers::{Askers, WiringError, dialect};
+pub use self::kin::{KinshipGap, kinship_gap, kinship_gap_of};
+use self::fan_out::Collected;
+use self::ids::Ids;
+use self::plan::{Emptiness, Standing};
+use self::recorder::{Recorder, RecorderError};
+pub use self::work::JudgeRequest;
+use self::work::Work;
+use crate::clock::Clock;
+use crate::judge::Judge;
+use crate::store::{Store, StoreError};
+use crate::telemetry::metrics::Metrics;
+use crate::verdict::CaseVerdict;
+
+/// Why no verdict could be recorded. Failing judges are a verdict, not an error.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    #[error("the store failed")]
+    Store(#[from] StoreError),
+    #[error("the record was not written")]
+    Recorder(#[from] RecorderError),
+    #[error("read recorded judgments")]
+    Replay(#[from] replay::ReplayError),
+    #[error("the caller went away before the verdict")]
+    Cancelled,
+    #[error("shutting down")]
+    ShuttingDown,
+    #[error("the task that judged the case stopped")]
+    TaskStopped,
+    #[error("stored verdict `{id}` cannot be read")]
+    Unreadable {
+        id: String,
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+/// The parts that judging needs. Built once by `App`.
+#[derive(Debug)]
+pub struct Engine {
+    pub(crate) askers: ArcSwap<Askers>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) recorder: Recorder,
+    pub(crate) clock: Clock,
+    pub(crate) ids: Ids,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) metrics: Metrics,
+}
+
+/// A judge's part in one case: who was left out and why, and who was asked.
+#[derive(Debug, Default)]
+struct Attendance {
+    asked: Vec<Arc<Judge>>,
+    excluded: Vec<(Arc<Judge>, aggregation::vote::Exclusion)>,
+    replacements: Vec<Arc<Judge>>,
+    has_unknown_kin: bool,
+}
+
+impl Engine {
+    /// Judges one case. The work runs in a task of its own, so that what was sent is recorded whatever becomes of the
+    /// caller.
+    pub async fn judge(self: &Arc<Self>, request: JudgeRequest) -> Result<CaseVerdict, EngineError> {
+        if self.tasks.is_closed() {
+            return Err(EngineError::ShuttingDown);
+        }
+        let engine = Arc::clone(self);
+        let task = self.tasks.spawn(async move { engine.judge_here(request).await });
+        task.await.map_err(|_| EngineError::TaskStopped)?
+    }
+
+    async fn judge_here(self: &Arc<Self>, request: JudgeRequest) -> Result<CaseVerdict, EngineError> {
+        let work = Arc::new(self.work(request));
+        let panel = &work.panel;
+        let mut attendance = Attendance::default();
+        for judge in &panel.judges {
+            self.attend(&work, judge, &mut attendance);
+        }
+        let mut collected = match plan::emptiness(&work.case, panel.rubric.empty) {
+            Emptiness::None => fan_out::ask_all(self, &work, &attendance.asked).await?,
+            Emptiness::Excluded => {
+                let asked = std::mem::take(&mut attendance.asked);
+                attendance.excluded.extend(
+                    asked.into_iter().map(|judge| (judge, aggregation::vote::Exclusion::EmptyCandidate)),
+                );
+                Collected::default()
+            }
+            Emptiness::Fails(side) => self.by_rule(&work, &attendance.asked, side).await?,
+        };
+        if !attendance.asked.is_empty() {
+            self.ask_replacements(&work, &mut attendance, &mut collected).await?;
+        }
+        self.conclude(&work, &attendance, collected).await
+    }
+
+    fn work(&self, request: JudgeRequest) -> Work {
+        let started = Instant::now();
+        let askers = self.askers.load();
+        let verdict_id = self.ids.draw();
+        let JudgeRequest { case, panel, project, run, position, use_cache, resumed, seed, allow_kin, cancel } = request;
+        let is_drawn = plan::is_drawn_for_review(seed, &panel.version, &case.id.0, panel.random_review_share);
+        Work {
+            mode: case.mode(),
+            case_hash: case.content_hash(),
+            deadline: started + panel.deadline.case,
+            in_run: run.is_some(),
+            run: run.unwrap_or_else(|| Arc::from(verdict_id.as_str())),
+            models: askers.models(),
+            prints: askers.prints(&panel),
+            position,
+            case,
+            panel,
+            project,
+            verdict_id,
+            use_cache,
+            resumed,
+            allow_kin,
+            is_drawn,
+            started,
+            cancel,
+        }
+    }
+
+    fn attend(&self, work: &Work, judge: &Arc<Judge>, attendance: &mut Attendance) {
+        let Standing { excluded, kinship_unknown } =
+            plan::standing(&work.panel, &work.case, judge, &work.models, work.allow_kin);
+        attendance.has_unknown_kin |= kinship_unknown;
+        match excluded {
+            Some(exclusion) => attendance.excluded.push((Arc::clone(judge), exclusion)),
+            None => attendance.asked.push(Arc::clone(judge)),
+        }
+    }
+
+    /// One replacement per missing member, then one more when the votes are split without a majority.
+    async fn ask_replacements(
+        self: &Arc<Self>,
+        work: &Arc<Work>,
+        attendance: &mut Attendance,
+        collected: &mut Collected,
+    ) -> Result<(), EngineError> {
+        let mut candidates = work.panel.replacements.iter();
+        loop {
+            let missing = assemble::missing_votes(work, attendance, &collected.judgments);
+            if missing == 0 || Instant::now() >= work.deadline {
+                return Ok(());
+            }
+            let mut next = Vec::new();
+            for judge in candidates.by_ref() {
+                let standing = plan::standing(&work.panel, &work.case, judge, &work.models, work.allow_kin);
+                if standing.excluded.is_none() {
+                    next.push(Arc::clone(judge));
+                }
+                if next.len() == missing {
+                    break;
+                }
+            }
+            if next.is_empty() {
+                return Ok(());
+            }
+            let more = fan_out::ask_all(self, work, &next).await?;
+            attendance.replacements.extend(next);
+            collected.judgments.extend(more.judgments);
+            collected.acks.extend(more.acks);
+        }
+    }
+
+    /// Folds, decides, and answers after the verdict is durable.
+    async fn conclude(
+        &self,
+        work: &Work,
+        attendance: &Attendance,
+        collected: Collected,
+    ) -> Result<CaseVerdict, EngineError> {
+        for ack in collected.acks {
+            ack.committed().await?;
+        }
+        let mut verdict = assemble::verdict(work, attendance, &collected.judgments);
+        if work.is_drawn {
+            verdict.escalated = true;
+            verdict.escalation_reasons.push(EscalationReason::RandomReview);
+        }
+        let decided = Instant::now();
+        let upstream = assemble::upstream_union(&collected.judgments);
+        let before_ms = millis(decided - work.started);
+        // The stored body carries the times known before it is written.
+        verdict.latency_ms = before_ms;
+        verdict.overhead_ms = (before_ms - millis(upstream)).max(0.0);
+        self.recorder.record(rows::of_verdict(self, work, &verdict)).await?;
+        verdict.record_ms = millis(decided.elapsed());
+        verdict.latency_ms = millis(work.started.elapsed());
+        self.metrics.observe_verdict(&verdict);
+        Ok(verdict)
+    }
+}
+
+fn millis(duration: std::time::Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}

@@ -41,6 +41,14 @@ pub struct Prompt {
     pub hash: String,
 }
 
+impl Prompt {
+    /// All messages as one text: what is kept.
+    pub fn text(&self) -> String {
+        let messages: Vec<&str> = self.messages.iter().map(|message| message.content.as_str()).collect();
+        messages.join("\n\n")
+    }
+}
+
 /// Why there is no prompt. All but `Missing` can be found by [`check`] when settings are loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PromptError {

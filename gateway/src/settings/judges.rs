@@ -13,13 +13,12 @@ use super::problem::{KeyPath, Report, nearest, or_else, suggestion};
 use super::secret::KeyGap;
 use super::servers::{self, CheckedServer};
 use crate::judge::{Judge, Params, Price, ProviderKind, ScoringMode, Server};
-use crate::templates::Template;
+use crate::templates::{BUILT_IN, Template};
 
 pub(super) const MAX_TOKENS: u32 = 512;
 const SAMPLES: u32 = 5;
 const MOST_TOKENS: u32 = 1_000_000;
 const MOST_SAMPLES: u32 = 64;
-const BUILT_IN_TEMPLATES: [&str; 3] = ["g-eval", "prometheus-2", "direct"];
 
 /// A judge, and what stands in the way of asking it.
 #[derive(Debug, Clone)]
@@ -179,10 +178,10 @@ impl<'a> Roster<'a> {
         let name = entry.template.as_deref().unwrap_or(usual);
         let place = path.key("template");
         let folder = self.surroundings.folder;
-        if !BUILT_IN_TEMPLATES.contains(&name) && !folder.join(name).is_dir() {
+        if !BUILT_IN.contains(&name) && !folder.join(name).is_dir() {
             let message = format!("`{name}` is neither a built-in template nor a folder");
-            let built_in = BUILT_IN_TEMPLATES.join("`, `");
-            let hint = nearest(name, BUILT_IN_TEMPLATES).map_or_else(
+            let built_in = BUILT_IN.join("`, `");
+            let hint = nearest(name, BUILT_IN).map_or_else(
                 || format!("built-in are `{built_in}`; folders are looked up beside this file"),
                 |near| format!("did you mean `{near}`?"),
             );

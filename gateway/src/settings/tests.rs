@@ -27,20 +27,7 @@ panels:
 const KEYS: [(&str, &str); 2] = [("OPENAI_API_KEY", "sk-secret-1"), ("ANTHROPIC_API_KEY", "sk-secret-2")];
 
 fn template(name: &str, base: &Path) -> Result<Template, String> {
-    if let Ok(text) = std::fs::read_to_string(base.join(name).join("pointwise.jinja"))
-        && text.contains("json")
-        && text.contains("[RESULT]")
-    {
-        return Err("asks for `[RESULT]`, but its answer format is json; hint: one format".to_owned());
-    }
-    let text: Arc<str> = Arc::from(format!("template {name}"));
-    Ok(Template {
-        name: name.to_owned(),
-        pointwise: Some(text.clone()),
-        pairwise: Some(text.clone()),
-        reference: Some(text),
-        answer: AnswerFormat::Json,
-    })
+    crate::templates::load(name, base).map_err(|error| error.to_string())
 }
 
 fn source() -> Source {

@@ -89,6 +89,14 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     fn verdict<'a>(&'a self, project: &'a str, id: &'a str) -> Answer<'a, Option<VerdictRow>>;
 
+    /// The newest verdict of one case of a run.
+    fn verdict_of_case<'a>(
+        &'a self,
+        project: &'a str,
+        run: &'a str,
+        case_id: &'a str,
+    ) -> Answer<'a, Option<VerdictRow>>;
+
     /// The newest verdict of each case, by case id, from the first one after `after`.
     fn verdicts_of_run<'a>(
         &'a self,
@@ -123,6 +131,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Erases the texts of all projects whose retention has ended before `now_us`; returns how many.
     fn erase_expired_texts(&self, now_us: i64) -> Answer<'_, u64>;
+
+    /// How many cases wait for a person, by project: what a metric shows.
+    fn open_triage(&self) -> Answer<'_, Vec<(String, i64)>>;
 
     /// Whether the store answers.
     fn ping(&self) -> Answer<'_, ()>;

@@ -49,6 +49,10 @@ impl<'r> Columns<'r> {
         StoreError::UnknownValue { verb: self.verb, column, value }
     }
 
+    pub(super) fn open_cases(&self) -> Result<(String, i64), StoreError> {
+        Ok((self.text("project")?, self.integer("open_cases")?))
+    }
+
     pub(super) fn finished_case(&self) -> Result<FinishedCase, StoreError> {
         Ok(FinishedCase { case_id: self.text("case_id")?, case_hash: self.text("case_hash")? })
     }

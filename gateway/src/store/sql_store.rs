@@ -301,6 +301,21 @@ impl Store for SqlStore {
         })
     }
 
+    fn verdict_of_case<'a>(
+        &'a self,
+        project: &'a str,
+        run: &'a str,
+        case_id: &'a str,
+    ) -> Answer<'a, Option<VerdictRow>> {
+        Box::pin(async move {
+            let verb = "read a case's verdict";
+            let query =
+                sqlx::query(include_str!("sql/verdict_of_case.sql")).bind(project).bind(run).bind(case_id);
+            let rows = self.rows(verb, query).await?;
+            rows.first().map(|row| Columns::of(row, verb).verdict()).transpose()
+        })
+    }
+
     fn verdicts_of_run<'a>(
         &'a self,
         project: &'a str,
@@ -369,6 +384,14 @@ impl Store for SqlStore {
 
     fn erase_expired_texts(&self, now_us: i64) -> Answer<'_, u64> {
         Box::pin(self.erase(move || sqlx::query(include_str!("sql/erase_expired_texts.sql")).bind(now_us)))
+    }
+
+    fn open_triage(&self) -> Answer<'_, Vec<(String, i64)>> {
+        Box::pin(async move {
+            let verb = "count the cases that wait";
+            let rows = self.rows(verb, sqlx::query(include_str!("sql/open_triage.sql"))).await?;
+            rows.iter().map(|row| Columns::of(row, verb).open_cases()).collect()
+        })
     }
 
     fn ping(&self) -> Answer<'_, ()> {

@@ -3,7 +3,7 @@
 use aggregation::scale::{NominalLabels, Preference, Value};
 
 use super::cleanup::Folded;
-use super::cursor::{Cursor, plain};
+use super::cursor::Cursor;
 use super::number;
 use super::slot::Token;
 use super::tail::{ends_word, is_opener};
@@ -76,7 +76,8 @@ pub(super) fn pairwise(cursor: &mut Cursor<'_>, tie: bool) -> Option<Token> {
 /// "Assistant A", "Output (b)", 助手A. The span is the letter's.
 fn named_candidate(cursor: &mut Cursor<'_>) -> Option<Token> {
     let mut ahead = *cursor;
-    let is_named = ahead.eat_any_phrase(&CANDIDATE_WORDS) || ahead.eat_any_start(&CANDIDATE_WORDS_ZH);
+    let is_named = ahead.eat_any_phrase(&CANDIDATE_WORDS)
+        || CANDIDATE_WORDS_ZH.iter().any(|word| ahead.eat_start(word));
     if !is_named {
         return None;
     }
@@ -127,9 +128,8 @@ fn eat_candidate_letter(cursor: &mut Cursor<'_>) -> Option<Preference> {
 /// The longest word of the vocabulary that stands here.
 fn eat_word(cursor: &mut Cursor<'_>) -> Option<Meaning> {
     let mut longest: Option<(Cursor<'_>, Meaning)> = None;
-    let first = cursor.peek().map(plain);
     let words = WORDS.iter().flat_map(|(meaning, words)| words.iter().map(|word| (*word, *meaning)));
-    for (word, meaning) in words.filter(|(word, _)| word.chars().next() == first) {
+    for (word, meaning) in words {
         let mut ahead = *cursor;
         let is_longer = |end: usize| longest.as_ref().is_none_or(|(found, _)| found.at() < end);
         if ahead.eat_start(word) && ends_word(ahead) && is_longer(ahead.at()) {
@@ -168,15 +168,8 @@ fn one_or_zero(cursor: &mut Cursor<'_>) -> Option<Token> {
 }
 
 /// 1 passes and 0 fails; any other number says neither.
-#[expect(clippy::float_cmp, reason = "only the exact numbers count")]
 pub(super) fn pass_number(number: f64) -> Option<bool> {
-    if number == 1.0 {
-        Some(true)
-    } else if number == 0.0 {
-        Some(false)
-    } else {
-        None
-    }
+    [(1.0, true), (0.0, false)].into_iter().find(|(value, _)| *value == number).map(|(_, passed)| passed)
 }
 
 /// A letter alone, on no menu: clearly a choice, and not an allowed one.

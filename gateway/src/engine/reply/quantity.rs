@@ -10,20 +10,8 @@ use super::slot::{Slot, Token};
 use super::tail::{ends_word, is_closer, is_opener};
 
 const UNITS: [&str; 14] = [
-    "stars",
-    "star",
-    "points",
-    "point",
-    "pts",
-    "pt",
-    "marks",
-    "mark",
-    "puntos",
-    "punto",
-    "ptos",
-    "estrellas",
-    "estrella",
-    "pto",
+    "stars", "star", "points", "point", "pts", "pt", "marks", "mark", "puntos", "punto", "ptos", "estrellas",
+    "estrella", "pto",
 ];
 const UNITS_ZH: [&str; 4] = ["颗星", "分", "星", "点"];
 const OUT_OF: [&str; 7] = ["out of", "of", "de un maximo de", "de", "sobre", "max", "maximum"];
@@ -101,7 +89,7 @@ fn eat_percent(cursor: &mut Cursor<'_>) -> bool {
 fn eat_unit(cursor: &mut Cursor<'_>) {
     let mut ahead = *cursor;
     ahead.skip_space();
-    if ahead.eat_any_phrase(&UNITS) || ahead.eat_any_start(&UNITS_ZH) {
+    if ahead.eat_any_phrase(&UNITS) || UNITS_ZH.iter().any(|unit| ahead.eat_start(unit)) {
         *cursor = ahead;
     }
 }

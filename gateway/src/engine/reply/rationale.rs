@@ -11,60 +11,18 @@ use super::quotes;
 use super::verdict_object::plain_key;
 
 const REASON_KEYS: [&str; 24] = [
-    "reason",
-    "reasons",
-    "reasoning",
-    "rationale",
-    "explanation",
-    "feedback",
-    "justification",
-    "comment",
-    "comments",
-    "analysis",
-    "critique",
-    "motivo",
-    "razon",
-    "razonamiento",
-    "explicacion",
-    "comentario",
-    "justificacion",
-    "理由",
-    "原因",
-    "说明",
-    "解释",
-    "反馈",
-    "评语",
-    "分析",
+    "reason", "reasons", "reasoning", "rationale", "explanation", "feedback", "justification", "comment",
+    "comments", "analysis", "critique", "motivo", "razon", "razonamiento", "explicacion", "comentario",
+    "justificacion", "理由", "原因", "说明", "解释", "反馈", "评语", "分析",
 ];
 const EVIDENCE_WORDS: [&str; 12] = [
-    "evidence",
-    "quotes",
-    "quote",
-    "citations",
-    "citation",
-    "evidencia",
-    "evidencias",
-    "citas",
-    "cita",
-    "证据",
-    "引用",
-    "引文",
+    "evidence", "quotes", "quote", "citations", "citation", "evidencia", "evidencias", "citas", "cita", "证据",
+    "引用", "引文",
 ];
 /// Labels that templates ask for before the reasons.
 const REASON_LABELS: [&str; 13] = [
-    "feedback",
-    "reasoning",
-    "rationale",
-    "explanation",
-    "reason",
-    "analysis",
-    "comentario",
-    "explicacion",
-    "razonamiento",
-    "反馈",
-    "理由",
-    "说明",
-    "分析",
+    "feedback", "reasoning", "rationale", "explanation", "reason", "analysis", "comentario", "explicacion",
+    "razonamiento", "反馈", "理由", "说明", "分析",
 ];
 
 /// A reply's original text, and the way back to it.
@@ -87,10 +45,8 @@ impl<'t> Source<'t> {
 
 /// The first reason among the members.
 pub(super) fn reason(source: Source<'_>, members: &[Member]) -> Option<String> {
-    members
-        .iter()
-        .filter(|member| REASON_KEYS.contains(&plain_key(&member.key).as_str()))
-        .find_map(|member| source.string(&member.value))
+    let reasons = members.iter().filter(|member| REASON_KEYS.contains(&plain_key(&member.key).as_str()));
+    reasons.filter_map(|member| source.string(&member.value)).next()
 }
 
 /// All quotes among the members: a string, or a list of strings.
@@ -111,7 +67,10 @@ pub(super) fn prose(source: Source<'_>, before: Range<usize>, behind: Range<usiz
     let before = without_label(before.trim());
     let behind = source.slice(behind).trim_matches(|c: char| !c.is_alphanumeric() && !is_sentence_mark(c));
     let behind = behind.trim_start_matches(|c: char| !c.is_alphanumeric());
-    [before, behind].into_iter().find(|text| text.chars().any(char::is_alphanumeric)).map(ToOwned::to_owned)
+    [before, behind]
+        .into_iter()
+        .find(|text| text.chars().any(char::is_alphanumeric))
+        .map(ToOwned::to_owned)
 }
 
 /// Quotations on lines such as `Evidence: "…"`, and on list lines below them.
@@ -151,8 +110,7 @@ fn is_label(mut cursor: Cursor<'_>) -> bool {
 /// Without a last line that only leads to the verdict: `Final rating:`, or an opened fence.
 fn without_announcement(text: &str) -> &str {
     let text = text.trim_end();
-    let text =
-        text.strip_suffix("json").unwrap_or(text).trim_end_matches(['`', '~', '*', '_', ' ', '#', '\n']);
+    let text = text.strip_suffix("json").unwrap_or(text).trim_end_matches(['`', '~', '*', '_', ' ', '#', '\n']);
     let last_line = text.rfind('\n').map_or(0, |at| at + 1);
     let is_announcement = text.trim_end_matches(['*', '_']).ends_with([':', '：']);
     if is_announcement { text.get(..last_line).unwrap_or_default() } else { text }

@@ -56,10 +56,9 @@ impl Slot {
     /// Whether the two state different things. A slot that states nothing disagrees with none.
     pub(super) fn disagrees_with(&self, other: &Self) -> bool {
         match (self, other) {
+            (Self::Nothing | Self::Placeholder, _) | (_, Self::Nothing | Self::Placeholder) => false,
             (Self::Holds { value, .. }, Self::Holds { value: other, .. }) => value != other,
-            (Self::Nothing | Self::Placeholder, _)
-            | (_, Self::Nothing | Self::Placeholder)
-            | (Self::OffScale, Self::OffScale) => false,
+            (Self::OffScale, Self::OffScale) => false,
             (Self::Holds { .. } | Self::OffScale | Self::Conflict, _) => true,
         }
     }
@@ -138,11 +137,11 @@ fn is_placeholder(slot: &str, extent: Extent) -> bool {
         if cursor.is_at_end() {
             return is_named && numbers != 1;
         }
-        let is_name =
-            cursor.eat_any_phrase(&PLACEHOLDER_WORDS) || cursor.eat_any_start(&PLACEHOLDER_WORDS_ZH);
+        let is_name = cursor.eat_any_phrase(&PLACEHOLDER_WORDS)
+            || PLACEHOLDER_WORDS_ZH.iter().any(|word| cursor.eat_start(word));
         let is_filler = is_name
             || cursor.eat_any_phrase(&PLACEHOLDER_FILLERS)
-            || cursor.eat_any_start(&PLACEHOLDER_FILLERS_ZH);
+            || PLACEHOLDER_FILLERS_ZH.iter().any(|word| cursor.eat_start(word));
         if !is_filler {
             return false;
         }

@@ -30,8 +30,8 @@ pub(super) enum Joint {
     Loose,
 }
 
-const JOINING_WORDS: [&str; 12] =
-    ["or", "to", "and", "vs", "versus", "through", "o", "u", "a", "y", "e", "hasta"];
+const JOINING_WORDS: [&str; 13] =
+    ["or", "to", "and", "vs", "versus", "through", "o", "u", "a", "y", "e", "hasta", "ó"];
 const JOINING_WORDS_ZH: [&str; 8] = ["或者", "或", "到", "至", "和", "与", "还是", "以及"];
 const RANGE_WORDS: [&str; 4] = ["between", "from", "entre", "either"];
 const RANGE_WORDS_ZH: [&str; 2] = ["介于", "在"];
@@ -41,7 +41,7 @@ const EXPLAINING_WORDS_ZH: [&str; 3] = ["因为", "由于", "之间"];
 
 /// "between" before two values.
 pub(super) fn eat_range_word(cursor: &mut Cursor<'_>) -> bool {
-    let found = cursor.eat_any_phrase(&RANGE_WORDS) || cursor.eat_any_start(&RANGE_WORDS_ZH);
+    let found = cursor.eat_any_phrase(&RANGE_WORDS) || eat_any_start(cursor, &RANGE_WORDS_ZH);
     if found {
         cursor.skip(|c| c.is_whitespace() || is_opener(c));
     }
@@ -69,14 +69,18 @@ pub(super) fn eat_joint(cursor: &mut Cursor<'_>) -> Option<Joint> {
 }
 
 fn eat_joining_word(cursor: &mut Cursor<'_>) -> bool {
-    cursor.eat_any_phrase(&JOINING_WORDS) || cursor.eat_any_start(&JOINING_WORDS_ZH)
+    cursor.eat_any_phrase(&JOINING_WORDS) || eat_any_start(cursor, &JOINING_WORDS_ZH)
+}
+
+fn eat_any_start(cursor: &mut Cursor<'_>, words: &[&str]) -> bool {
+    words.iter().any(|word| cursor.eat_start(word))
 }
 
 /// Whether the value's last word ends here. Chinese joins and explains without a space.
 pub(super) fn ends_word(mut cursor: Cursor<'_>) -> bool {
     !cursor.peek().is_some_and(char::is_alphanumeric)
-        || cursor.eat_any_start(&JOINING_WORDS_ZH)
-        || cursor.eat_any_start(&EXPLAINING_WORDS_ZH)
+        || eat_any_start(&mut cursor, &JOINING_WORDS_ZH)
+        || eat_any_start(&mut cursor, &EXPLAINING_WORDS_ZH)
 }
 
 /// Whether nothing but decoration and a full stop is left.
@@ -91,19 +95,18 @@ pub(super) fn may_end(mut cursor: Cursor<'_>) -> bool {
     let is_spaced = cursor.peek().is_some_and(char::is_whitespace);
     cursor.skip_space();
     match cursor.peek() {
+        None => true,
         // A number that goes on, such as `4.5.2`.
         Some('.' | ',') if !is_spaced => !cursor.peek_second().is_some_and(|c| c.is_ascii_digit()),
         Some('-') => is_spaced && cursor.peek_second().is_some_and(char::is_whitespace),
-        Some('+' | '=' | '<' | '>' | '^' | '&' | '@' | '#' | '$' | '€' | '/' | '%' | '\\' | '~' | '⁄') => {
-            false
-        }
+        Some('+' | '=' | '<' | '>' | '^' | '&' | '@' | '#' | '$' | '€' | '/' | '%' | '\\' | '~' | '⁄') => false,
         Some(c) if c.is_alphanumeric() => starts_explanation(cursor, is_spaced),
-        Some(_) | None => true,
+        Some(_) => true,
     }
 }
 
 fn starts_explanation(mut cursor: Cursor<'_>, is_spaced: bool) -> bool {
-    if cursor.eat_any_start(&EXPLAINING_WORDS_ZH) {
+    if eat_any_start(&mut cursor, &EXPLAINING_WORDS_ZH) {
         return true;
     }
     // "3 or [RESULT] 4": the joint leads to the next marker, where the slot ends.

@@ -38,10 +38,7 @@ pub fn read_together(reply: &Reply<'_>, criteria: &[(&str, &Scale)]) -> Vec<Resu
     }
     let is_cut = reply.finish == FinishReason::Length
         && !markers.last().is_some_and(|marker| visible.ends_with(marker));
-    criteria
-        .iter()
-        .map(|(name, scale)| read_criterion(&visible, &markers, &names, (name, scale), is_cut))
-        .collect()
+    criteria.iter().map(|(name, scale)| read_criterion(&visible, &markers, &names, (name, scale), is_cut)).collect()
 }
 
 fn read_criterion(
@@ -55,18 +52,21 @@ fn read_criterion(
         return Err(Abstention::Unparseable(UnparseableClass::Truncated));
     }
     let text = visible.text();
-    let members_of =
-        |marker: &Marker| visible.object(marker).map(|node| entries(node, names)).unwrap_or_default();
+    let entries_of = |marker: &Marker| {
+        let node = visible.object(marker);
+        let members = node.map(|node| entries(node, names)).unwrap_or_default();
+        (members, named(members, name))
+    };
     let holds = |marker: &Marker| {
-        let slots =
-            named(members_of(marker), name).into_iter().map(|member| read_entry(text, &member.value, scale));
+        let (_, named) = entries_of(marker);
+        let slots = named.iter().map(|member| read_entry(text, &member.value, scale));
         slots.reduce(|earlier, later| verdict_object::repeated(&earlier, later)).unwrap_or(Slot::Placeholder)
     };
     let decision = last_of_style(&visible.layout.own, &markers.iter().collect::<Vec<_>>(), &holds)
         .ok_or(Abstention::Unparseable(UnparseableClass::NoVerdict))?;
     let (value, span) = super::value_of(decision.slot)?;
-    let members = members_of(&decision.marker);
-    let own = named(members, name).last().map_or(&[][..], |member| match &member.value.json {
+    let (members, named) = entries_of(&decision.marker);
+    let own = named.last().map_or(&[][..], |member| match &member.value.json {
         Json::Object(inner) => inner.as_slice(),
         _ => &[],
     });

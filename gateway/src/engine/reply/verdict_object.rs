@@ -11,50 +11,14 @@ use super::slot::{self, Extent, Slot};
 
 /// Keys that state a verdict on any scale, without their optional "final", "overall" or "total".
 const VERDICT_KEYS: [&str; 27] = [
-    "score",
-    "rating",
-    "verdict",
-    "result",
-    "grade",
-    "label",
-    "decision",
-    "judgment",
-    "judgement",
-    "choice",
-    "puntuacion",
-    "calificacion",
-    "nota",
-    "veredicto",
-    "resultado",
-    "etiqueta",
-    "评分",
-    "得分",
-    "总分",
-    "分数",
-    "结论",
-    "判定",
-    "裁决",
-    "结果",
-    "标签",
-    "打分",
-    "评级",
+    "score", "rating", "verdict", "result", "grade", "label", "decision", "judgment", "judgement", "choice",
+    "puntuacion", "calificacion", "nota", "veredicto", "resultado", "etiqueta", "评分", "得分", "总分",
+    "分数", "结论", "判定", "裁决", "结果", "标签", "打分", "评级",
 ];
 /// Keys that state pass or fail, and a count or something else on other scales.
 const PASS_KEYS: [&str; 14] = [
-    "pass",
-    "passed",
-    "passes",
-    "passing",
-    "correct",
-    "iscorrect",
-    "aprobado",
-    "aprobada",
-    "aprueba",
-    "correcto",
-    "cumple",
-    "通过",
-    "是否通过",
-    "正确",
+    "pass", "passed", "passes", "passing", "correct", "iscorrect", "aprobado", "aprobada", "aprueba", "correcto",
+    "cumple", "通过", "是否通过", "正确",
 ];
 /// Keys that name the better one of two.
 const WINNER_KEYS: [&str; 9] =
@@ -228,9 +192,8 @@ fn contradicts(scores: &[f64], passed: bool) -> bool {
 fn agreed(earlier: Slot, later: Slot) -> Slot {
     match (&earlier, &later) {
         _ if later.disagrees_with(&earlier) => Slot::Conflict,
-        (_, Slot::Placeholder) | (Slot::Holds { .. } | Slot::OffScale | Slot::Conflict, Slot::Nothing) => {
-            earlier
-        }
+        (_, Slot::Placeholder) => earlier,
+        (Slot::Holds { .. } | Slot::OffScale | Slot::Conflict, Slot::Nothing) => earlier,
         _ => later,
     }
 }

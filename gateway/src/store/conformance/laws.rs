@@ -125,10 +125,24 @@ async fn a_correction_hides_the_row_that_it_names() {
         };
         store.append(&verdicts([old.clone(), new.clone()])).await.unwrap();
         assert_eq!(store.verdict(PROJECT, &old.id).await.unwrap(), Some(old));
-        assert_eq!(store.verdicts_of_run(PROJECT, RUN, None, 10).await.unwrap(), [new]);
+        assert_eq!(store.verdicts_of_run(PROJECT, RUN, None, 10).await.unwrap(), [new.clone()]);
+        assert_eq!(store.verdict_of_case(PROJECT, RUN, "q1").await.unwrap(), Some(new));
+        assert_eq!(store.verdict_of_case(PROJECT, RUN, "q2").await.unwrap(), None);
         let finished = [FinishedCase { case_id: "q1".to_owned(), case_hash: "b3:new".to_owned() }];
         assert_eq!(store.finished_cases(PROJECT, RUN, None, 10).await.unwrap(), finished);
         assert_eq!(store.finished_among(PROJECT, RUN, &["q1".to_owned()]).await.unwrap(), finished);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn waiting_cases_are_counted_by_project() {
+    on_each(|store| async move {
+        assert_eq!(store.open_triage().await.unwrap(), []);
+        let resolved = TriageRow { status: TriageStatus::Resolved, ..triage("q3") };
+        let waiting = [triage("q1"), triage("q2"), resolved];
+        store.append(&waiting.map(|row| Record::Triage(Box::new(row)))).await.unwrap();
+        assert_eq!(store.open_triage().await.unwrap(), [(PROJECT.to_owned(), 2)]);
     })
     .await;
 }

@@ -78,11 +78,7 @@ fn criteria_are_read_one_by_one() {
     );
     check_together("{\"verdicts\": {\"has source\": \"pass\"}}", stop, ["no_verdict", "pass", "no_verdict"]);
     check_together("[{\"tone\": 9, \"facts\": \"Z\"}]", stop, ["out_of_range", "no_verdict", "out_of_range"]);
-    check_together(
-        "{\"tone\": 4, \"tone\": 3, \"facts\": {\"why\": \"C\"}}",
-        stop,
-        ["ambiguous", "no_verdict", "no_verdict"],
-    );
+    check_together("{\"tone\": 4, \"tone\": 3, \"facts\": {\"why\": \"C\"}}", stop, ["ambiguous", "no_verdict", "no_verdict"]);
     check_together("{\"tone\": 4, \"facts\": \"C\"}\nThen:\n{\"tone\": 3}", stop, ["3", "no_verdict", "C"]);
     check_together("{\"tone\": 4}{\"tone\": 3}", stop, ["ambiguous", "no_verdict", "no_verdict"]);
     check_together("<think>{\"tone\": 4}</think>", stop, ["no_verdict"; 3]);
@@ -114,10 +110,7 @@ fn each_criterion_keeps_its_own_reasons() {
     let text = "{\"tone\": {\"score\": 4, \"reason\": \"kind\", \"quote\": \"dear\"}, \"facts\": 2, \"reason\": \"mixed\"}";
     let read = read_together(&reply(text), &[("tone", &five), ("facts", &five)]);
     let tone = read[0].as_ref().unwrap();
-    assert_eq!(
-        (tone.rationale.as_deref(), tone.evidence.as_slice()),
-        (Some("kind"), &["dear".to_owned()][..])
-    );
+    assert_eq!((tone.rationale.as_deref(), tone.evidence.as_slice()), (Some("kind"), &["dear".to_owned()][..]));
     assert_eq!(read[1].as_ref().unwrap().rationale.as_deref(), Some("mixed"));
     assert_eq!(read_together(&reply("x"), &[]), Vec::<Result<Reading, Abstention>>::new());
 }

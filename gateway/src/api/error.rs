@@ -1,0 +1,151 @@
+//! Errors of native routes: `application/problem+json` (RFC 9457). A 5xx body carries an id, not the cause.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::engine::EngineError;
+use crate::intake::FieldProblem;
+use crate::store::StoreError;
+
+/// A problem as RFC 9457 has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ProblemBody {
+    /// A stable name of the kind of problem.
+    #[serde(rename = "type")]
+    #[schema(example = "tribunal:invalid-case")]
+    pub kind: String,
+    pub title: String,
+    pub status: u16,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub detail: Option<String>,
+    /// Every problem with its place and the next step.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub errors: Vec<ProblemDetail>,
+    /// Also in the header `x-request-id`; the server's log has it too.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub request_id: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ProblemDetail {
+    /// Where in the request, such as `case.output`.
+    pub field: String,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hint: Option<String>,
+}
+
+/// What a handler may fail with.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    #[error("{0}")]
+    BadJson(String),
+    #[error("content type must be `application/json`")]
+    NotJson,
+    #[error("body is larger than {limit_bytes} bytes")]
+    TooLarge { limit_bytes: usize },
+    #[error("no route `{0}`")]
+    NoRoute(String),
+    #[error("method is not allowed on this route")]
+    MethodNotAllowed,
+    #[error("{0}")]
+    Forbidden(String),
+    #[error("no panel `{name}`; there are: {known}")]
+    UnknownPanel { name: String, known: String },
+    #[error("no verdict `{0}`")]
+    UnknownVerdict(String),
+    #[error("the case is not valid")]
+    InvalidCase(Vec<FieldProblem>),
+    #[error("kinship leaves panel `{panel}` without a quorum for candidate `{model}`: {judges}")]
+    NoQuorumByKinship { panel: String, model: String, judges: String },
+    #[error("key of judge `{judge}` is missing: {source_name}")]
+    MissingKey { judge: String, source_name: String },
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl ApiError {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::BadJson(_) => StatusCode::BAD_REQUEST,
+            Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::NoRoute(_) | Self::UnknownPanel { .. } | Self::UnknownVerdict(_) => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::InvalidCase(_) | Self::NoQuorumByKinship { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Engine(EngineError::ShuttingDown | EngineError::Cancelled) | Self::MissingKey { .. } => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            Self::Engine(_) | Self::Store(_) | Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    fn kind_and_title(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::BadJson(_) => ("bad-json", "The body is not the JSON that this route takes"),
+            Self::NotJson => ("not-json", "The body has to be JSON"),
+            Self::TooLarge { .. } => ("too-large", "The body is too large"),
+            Self::NoRoute(_) => ("no-route", "There is no such route"),
+            Self::MethodNotAllowed => ("method-not-allowed", "This method is not allowed here"),
+            Self::Forbidden(_) => ("forbidden", "This request is not allowed"),
+            Self::UnknownPanel { .. } => ("unknown-panel", "There is no such panel"),
+            Self::UnknownVerdict(_) => ("unknown-verdict", "There is no such verdict"),
+            Self::InvalidCase(_) => ("invalid-case", "The case is not valid"),
+            Self::NoQuorumByKinship { .. } => ("no-quorum-by-kinship", "The judges are related to the candidate"),
+            Self::MissingKey { .. } => ("missing-key", "A judge has no key"),
+            Self::Engine(EngineError::ShuttingDown) => ("shutting-down", "The gateway is shutting down"),
+            Self::Engine(_) | Self::Store(_) | Self::Internal(_) => ("internal", "Something failed here"),
+        }
+    }
+
+    fn body(&self, status: StatusCode) -> ProblemBody {
+        let (kind, title) = self.kind_and_title();
+        let errors = match self {
+            Self::InvalidCase(problems) => problems
+                .iter()
+                .map(|problem| {
+                    let text = problem.problem.to_string();
+                    let (message, hint) = match text.split_once("; hint: ").or_else(|| text.split_once("? hint: ")) {
+                        Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
+                        None => (text, None),
+                    };
+                    let field = problem.field.as_ref().map_or_else(|| String::from("case"), |f| format!("case.{f}"));
+                    ProblemDetail { field, message, hint }
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        ProblemBody {
+            kind: format!("tribunal:{kind}"),
+            title: title.to_owned(),
+            status: status.as_u16(),
+            detail: (!status.is_server_error() || matches!(self, Self::MissingKey { .. })).then(|| self.to_string()),
+            errors,
+            request_id: None,
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        if status == StatusCode::INTERNAL_SERVER_ERROR {
+            tracing::error!(error = &self as &dyn std::error::Error, "request failed");
+        }
+        let mut response = (status, Json(self.body(status))).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        }
+        response
+    }
+}

@@ -1,0 +1,65 @@
+//! `GET /v1/judges`.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::judge::{Judge, Perimeter, Price, ProviderKind, ScoringMode};
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct JudgeList {
+    pub judges: Vec<JudgeReport>,
+}
+
+/// A judge as it is in force. Addresses and keys are not shown.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct JudgeReport {
+    pub id: String,
+    pub model: String,
+    pub family: String,
+    pub server: String,
+    #[schema(value_type = String)]
+    pub provider: ProviderKind,
+    #[schema(value_type = String)]
+    pub perimeter: Perimeter,
+    pub template: String,
+    #[schema(value_type = String)]
+    pub scoring: ScoringMode,
+    /// USD per million tokens; null: unknown, so costs are null.
+    #[schema(value_type = Option<Object>)]
+    pub price: Option<Price>,
+    /// Whether a call can be made: its key is there and its provider is built into this version.
+    pub is_wired: bool,
+    /// `closed` (healthy), `open` (failing, calls are refused at once), `half_open`, or null for recorded judges.
+    pub breaker: Option<String>,
+    /// Per criterion in later versions; `missing` until labels exist.
+    pub calibration: String,
+}
+
+impl JudgeReport {
+    pub(super) fn of(app: &App, judge: &Judge) -> Self {
+        Self {
+            id: judge.id.to_string(),
+            model: judge.model.clone(),
+            family: judge.family.clone(),
+            server: judge.server.name.clone(),
+            provider: judge.server.provider,
+            perimeter: judge.server.perimeter,
+            template: judge.template.name.clone(),
+            scoring: judge.scoring,
+            price: judge.price,
+            is_wired: app.engine().is_wired(judge),
+            breaker: app.engine().breaker(judge).map(str::to_owned),
+            calibration: String::from("missing"),
+        }
+    }
+}
+
+/// The judges in force.
+#[utoipa::path(get, path = "/v1/judges", tag = "panels", responses((status = 200, body = JudgeList)))]
+pub async fn list(State(app): State<App>) -> Json<JudgeList> {
+    let config = app.config();
+    Json(JudgeList { judges: config.judges.values().map(|judge| JudgeReport::of(&app, judge)).collect() })
+}

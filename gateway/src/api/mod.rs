@@ -1,0 +1,80 @@
+//! The HTTP API: routes, each resource in a file of its own, documented by the same line that registers it.
+
+mod docs;
+mod error;
+mod guard;
+mod judges;
+mod operations;
+mod panels;
+mod verdicts;
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::middleware;
+use axum::routing::get;
+use tower::limit::GlobalConcurrencyLimitLayer;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub use self::error::{ApiError, ProblemBody, ProblemDetail};
+pub use self::verdicts::DEFAULT_PROJECT;
+use crate::app::App;
+
+/// Requests worked on at once; further ones wait for a place.
+const REQUESTS_IN_FLIGHT: usize = 1024;
+
+/// How long a shutdown waits for requests and calls that were sent.
+pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(120);
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Tribunal",
+        description = "A panel of LLM judges: cases in, one verdict with its evidence out.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0")
+    ),
+    tags(
+        (name = "verdicts", description = "Judge one case"),
+        (name = "panels", description = "What is configured"),
+        (name = "operations", description = "Health and metrics"),
+    )
+)]
+#[derive(Debug)]
+struct ApiDocument;
+
+/// Every route with its document.
+fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(ApiDocument::openapi())
+        .routes(routes!(verdicts::create))
+        .routes(routes!(verdicts::show))
+        .routes(routes!(panels::list))
+        .routes(routes!(judges::list))
+        .routes(routes!(operations::health))
+        .routes(routes!(operations::liveness))
+        .routes(routes!(operations::readiness))
+        .routes(routes!(operations::metrics))
+}
+
+/// The OpenAPI document.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    routes().into_openapi()
+}
+
+/// The whole service.
+pub fn router(app: App) -> Router {
+    let body_limit = app.body_limit_bytes();
+    let (router, document) = routes().split_for_parts();
+    let router = router
+        .route("/health/liveliness", get(operations::liveness))
+        .merge(docs::router(&document))
+        .fallback(|request: Request| async move { ApiError::NoRoute(request.uri().path().to_owned()) })
+        .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })
+        .layer(DefaultBodyLimit::max(body_limit))
+        .layer(CatchPanicLayer::new())
+        .layer(middleware::from_fn_with_state(app.clone(), guard::guard));
+    router.layer(GlobalConcurrencyLimitLayer::new(REQUESTS_IN_FLIGHT)).with_state(app)
+}

@@ -1,0 +1,142 @@
+//! `POST /v1/verdicts`, `GET /v1/verdicts/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+use utoipa::ToSchema;
+
+use super::error::{ApiError, ProblemBody};
+use crate::app::App;
+use crate::case::{Case, Sensitivity};
+use crate::engine::JudgeRequest;
+use crate::verdict::CaseVerdict;
+
+/// The project of requests without a key.
+pub const DEFAULT_PROJECT: &str = "default";
+
+/// One case for one panel.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VerdictRequest {
+    /// A panel's name; the only one, or `default`, when left out.
+    #[serde(default)]
+    pub panel: Option<String>,
+    /// A case as in a file: `input`, `output` (with `reference`), or `a` and `b`.
+    #[schema(value_type = Object)]
+    pub case: serde_json::Value,
+    /// Whether earlier judgments of the same case may be used.
+    #[serde(default = "yes")]
+    pub cache: bool,
+    /// Let judges vote on answers of their own model or family.
+    #[serde(default)]
+    pub allow_kin: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Judge one case.
+#[utoipa::path(
+    post,
+    path = "/v1/verdicts",
+    tag = "verdicts",
+    request_body = VerdictRequest,
+    responses(
+        (status = 200, body = CaseVerdict, description = "The verdict; without a quorum its values are null"),
+        (status = 400, body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, body = ProblemBody, content_type = "application/problem+json"),
+        (status = 422, body = ProblemBody, content_type = "application/problem+json", description = "Every problem of the case"),
+    )
+)]
+pub async fn create(
+    State(app): State<App>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, ApiError> {
+    let body = body.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::TooLarge { limit_bytes: app.body_limit_bytes() },
+        _ => ApiError::BadJson(rejection.to_string()),
+    })?;
+    let request: VerdictRequest =
+        serde_json::from_slice(&body).map_err(|error| ApiError::BadJson(error.to_string()))?;
+    let mut case = Case::try_from(request.case).map_err(ApiError::InvalidCase)?;
+    if let Some(level) = headers.get("x-tribunal-sensitivity") {
+        case.sensitivity = case.sensitivity.max(sensitivity(level)?);
+    }
+    let panel = app.panel(request.panel.as_deref())?;
+    app.check_ready(&panel, &case, request.allow_kin)?;
+    let cancel = CancellationToken::new();
+    // Dropped with this handler when the client hangs up: unsent calls are dropped, sent ones finish and are recorded.
+    let hang_up = cancel.clone().drop_guard();
+    let verdict = app
+        .engine()
+        .judge(JudgeRequest {
+            case: Arc::new(case),
+            panel,
+            project: Arc::from(DEFAULT_PROJECT),
+            run: None,
+            position: 0,
+            use_cache: request.cache,
+            resumed: false,
+            seed: 0,
+            allow_kin: request.allow_kin,
+            cancel,
+        })
+        .await?;
+    hang_up.disarm();
+    Ok(with_headers(&verdict))
+}
+
+/// A stored verdict.
+#[utoipa::path(
+    get,
+    path = "/v1/verdicts/{id}",
+    tag = "verdicts",
+    params(("id" = String, Path, description = "The verdict's id")),
+    responses(
+        (status = 200, body = CaseVerdict),
+        (status = 404, body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Json<CaseVerdict>, ApiError> {
+    let verdict = app.engine().verdict(DEFAULT_PROJECT, &id).await?;
+    verdict.map(Json).ok_or(ApiError::UnknownVerdict(id))
+}
+
+fn sensitivity(level: &HeaderValue) -> Result<Sensitivity, ApiError> {
+    level
+        .to_str()
+        .ok()
+        .and_then(|level| serde_json::from_value(serde_json::Value::from(level)).ok())
+        .ok_or_else(|| ApiError::BadJson(String::from("x-tribunal-sensitivity is public, internal or confidential")))
+}
+
+fn with_headers(verdict: &CaseVerdict) -> Response {
+    let mut response = Json(verdict).into_response();
+    let headers = response.headers_mut();
+    let mut insert = |name: &'static str, value: &str| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
+    };
+    insert("x-tribunal-verdict-id", &verdict.id);
+    insert("x-tribunal-escalated", if verdict.escalated { "true" } else { "false" });
+    let disagreement = verdict.criteria.values().filter_map(|c| c.disagreement).fold(None, |most, d| {
+        Some(most.map_or(d, |most: f64| most.max(d)))
+    });
+    if let Some(disagreement) = disagreement {
+        insert("x-tribunal-disagreement", &format!("{disagreement:.4}"));
+    }
+    if let Some(cost) = verdict.cost_usd {
+        insert("x-tribunal-cost", &format!("{cost:.6}"));
+    }
+    response
+}

@@ -1,0 +1,363 @@
+//! `tribunal judge`: a file of cases, checked whole before anything is spent, judged as one resumable run.
+
+use std::collections::BTreeSet;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use futures::StreamExt;
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::exit::{Exit, Failure};
+use super::progress::{Counts, Progress};
+use super::{JudgeArgs, output, report, setup, single};
+use crate::api::DEFAULT_PROJECT;
+use crate::app::App;
+use crate::case::{Case, Mode};
+use crate::engine::run::RunSpec;
+use crate::engine::{EngineError, kinship_gap_of};
+use crate::intake::{CandidateTexts, CaseFile, FieldMap, IntakeOptions, Report, validate};
+use crate::judge::ProviderKind;
+use crate::panel::Panel;
+use crate::settings::Source;
+use crate::shutdown::Signals;
+use crate::store::rows::{RunEnd, RunKind, RunRow, RunStatus};
+use crate::summary::RunSummary;
+use crate::verdict::CaseVerdict;
+
+/// Cases read ahead of the judges.
+const READ_AHEAD: usize = 64;
+/// Verdicts that the table on screen shows one by one; larger runs show the summary only.
+const MAX_ROWS: usize = 60;
+
+pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
+    let config = setup::load(source)?;
+    let panel = setup::panel(&config, args.panel.as_deref())?;
+    setup::refuse_unconnected(&config, &panel)?;
+    let Some(path) = args.cases.as_deref() else {
+        return single::run(config, panel, &args).await;
+    };
+    let options = IntakeOptions {
+        map: args
+            .map
+            .as_deref()
+            .map(str::parse::<FieldMap>)
+            .transpose()
+            .map_err(|error| Failure::new(Exit::Usage, error))?
+            .unwrap_or_default(),
+        candidate_texts: if panel.judges.iter().all(|judge| judge.server.provider == ProviderKind::Replay) {
+            CandidateTexts::Optional
+        } else {
+            CandidateTexts::Required
+        },
+    };
+    let (file, checked) = check_cases(path, &options).await?;
+    refuse_bad_cases(path, &checked, &args)?;
+    setup::print_warnings(&config);
+    for warning in checked.warnings() {
+        output::note(&format!("warning: {warning}"));
+    }
+    refuse_kin(&panel, &checked, &config.models, args.allow_kin)?;
+    let app = App::build(config).await.map_err(setup::app_failure)?;
+    let job = Job { panel, total: checked.cases, file, options };
+    let exit = judge_all(&app, job, &args).await;
+    app.shut_down(crate::api::SHUTDOWN_GRACE).await;
+    exit
+}
+
+struct Job {
+    panel: Arc<Panel>,
+    total: u64,
+    file: CaseFile,
+    options: IntakeOptions,
+}
+
+async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failure> {
+    let (run_id, resumed) = begin_run(app, &job, args).await?;
+    let signals = Signals::listen();
+    let spec = RunSpec {
+        id: Arc::from(run_id.as_str()),
+        project: Arc::from(DEFAULT_PROJECT),
+        panel: Arc::clone(&job.panel),
+        concurrency: usize::from(args.jobs),
+        use_cache: !args.no_cache,
+        resumed,
+        seed: args.seed,
+        allow_kin: args.allow_kin,
+        stop: signals.soft.clone(),
+        cancel: signals.hard.clone(),
+    };
+    if !args.quiet {
+        output::note(&format!(
+            "run {run_id}: {} cases, panel {} {} ({} judges)",
+            job.total,
+            job.panel.name,
+            job.panel.version,
+            job.panel.judges.len()
+        ));
+    }
+    let mut sink = Sink::open(args)?;
+    let mut progress = Progress::new(job.total, args.quiet);
+    let (cases, reader) = read_cases(job.file, job.options, signals.soft.clone());
+    let mut outcomes = std::pin::pin!(app.engine().judge_run(spec, cases));
+    let mut summary = RunSummary::new();
+    let mut rows: Vec<CaseVerdict> = Vec::new();
+    let mut first_error: Option<EngineError> = None;
+    loop {
+        let outcome = tokio::select! {
+            outcome = outcomes.next() => outcome,
+            // Cases in flight are recorded by their own tasks as far as their calls were sent.
+            () = signals.hard.cancelled() => None,
+        };
+        let Some(outcome) = outcome else { break };
+        match outcome.result {
+            Ok(verdict) => {
+                summary.add(&verdict, outcome.was_stored);
+                sink.write(&verdict)?;
+                if !args.quiet && !args.json && rows.len() < MAX_ROWS {
+                    rows.push(verdict);
+                }
+            }
+            Err(error) => {
+                summary.add_error();
+                first_error.get_or_insert(error);
+            }
+        }
+        progress.update(Counts { done: summary.cases, escalated: summary.escalated, undecided: summary.undecided });
+    }
+    progress.finish();
+    sink.finish()?;
+    reader.await.context("the reader of the cases stopped")?.map_err(|error| Failure::new(Exit::BadData, error))?;
+    let is_interrupted = signals.soft.is_cancelled();
+    end_run(app, &run_id, &summary, is_interrupted || summary.errors > 0).await?;
+    if !args.quiet && !args.json {
+        output::text(&report::run(&summary, if job.total <= MAX_ROWS as u64 { &rows } else { &[] }));
+    }
+    conclude(&run_id, &summary, is_interrupted, first_error, args)
+}
+
+fn conclude(
+    run_id: &str,
+    summary: &RunSummary,
+    is_interrupted: bool,
+    first_error: Option<EngineError>,
+    args: &JudgeArgs,
+) -> Result<Exit, Failure> {
+    if is_interrupted {
+        output::note(&format!("interrupted; go on with: {}", resume_command(run_id, args)));
+        return Ok(Exit::Interrupted);
+    }
+    if let Some(error) = first_error {
+        output::note(&format!("{} cases were not recorded; go on with: {}", summary.errors, resume_command(run_id, args)));
+        return Err(Failure::new(Exit::Internal, error));
+    }
+    if summary.is_silent() {
+        output::note("no judge answered; hint: `tribunal check --probe` calls each judge once");
+        return Ok(Exit::NoAnswer);
+    }
+    if !summary.has_values() {
+        output::note("nothing was judged: no case has a value");
+        return Ok(Exit::Inconclusive);
+    }
+    Ok(Exit::Pass)
+}
+
+/// Reads the whole file once, before any call.
+async fn check_cases(path: &Path, options: &IntakeOptions) -> Result<(CaseFile, Report), Failure> {
+    let (path, options) = (path.to_owned(), options.clone());
+    let checked = tokio::task::spawn_blocking(move || {
+        let file = CaseFile::open(&path)?;
+        let report = validate(&file, &options)?;
+        Ok::<_, crate::intake::IntakeError>((file, report))
+    });
+    checked.await.context("the check of the cases stopped")?.map_err(|error| Failure::new(Exit::BadData, error))
+}
+
+fn refuse_bad_cases(path: &Path, checked: &Report, args: &JudgeArgs) -> Result<(), Failure> {
+    let name = path.display();
+    for problem in &checked.problems {
+        output::note(&format!("{name}:{problem}"));
+    }
+    for duplicate in &checked.duplicates {
+        output::note(&format!(
+            "{name}:{}: id `{}` stands at line {} already\n  hint: ids are unique within a run; leave `id` out to name cases by content",
+            duplicate.line, duplicate.id, duplicate.first_line
+        ));
+    }
+    let listed = (checked.problems.len() + checked.duplicates.len()) as u64;
+    let all = checked.problem_count + checked.duplicate_count;
+    if all > listed {
+        output::note(&format!("… and {} more", all - listed));
+    }
+    let bad_lines = checked.problem_count > 0 && (!args.skip_bad_lines || checked.stopped_early());
+    if bad_lines || checked.duplicate_count > 0 {
+        let hint = if checked.duplicate_count > 0 || checked.stopped_early() {
+            "mend the file"
+        } else {
+            "mend the lines, or leave them out with --skip-bad-lines"
+        };
+        let message = format!("{name}: {all} problems in the cases; nothing was judged; hint: {hint}");
+        return Err(Failure::new(Exit::BadData, anyhow::Error::msg(message)));
+    }
+    if checked.cases == 0 {
+        return Err(Failure::new(Exit::Inconclusive, anyhow::Error::msg(format!("{name}: no case is left to judge"))));
+    }
+    let kinds = BTreeSet::from([Mode::Pointwise, Mode::Reference]);
+    if !args.by_mode && checked.modes.keys().filter(|mode| kinds.contains(mode)).count() > 1 {
+        return Err(Failure::usage(format!(
+            "{name}: some cases have a reference and some have none, so their scores are not comparable; hint: --by-mode reports them apart"
+        )));
+    }
+    if args.skip_bad_lines && checked.problem_count > 0 {
+        output::note(&format!("{name}: {} lines are left out", checked.problem_count));
+    }
+    Ok(())
+}
+
+/// Kinship that leaves no quorum stops the run before its first call.
+fn refuse_kin(
+    panel: &Panel,
+    checked: &Report,
+    models: &[crate::panel::ModelKin],
+    allow_kin: bool,
+) -> Result<(), Failure> {
+    if allow_kin {
+        output::note("warning: judges vote on answers of their own model or family (--allow-kin)");
+        return Ok(());
+    }
+    for profile in &checked.profiles {
+        let candidates = profile.models.iter().flatten().map(String::as_str);
+        if let Some(gap) = kinship_gap_of(panel, candidates, models) {
+            return Err(Failure::new(
+                Exit::Configuration,
+                anyhow::Error::msg(format!(
+                    "panel `{}` has no quorum for answers of `{}`: related judges are left out ({}); hint: add judges of other families, or let them vote with --allow-kin",
+                    panel.name,
+                    gap.model,
+                    gap.judges.join(", ")
+                )),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A new run, or the one to go on with.
+async fn begin_run(app: &App, job: &Job, args: &JudgeArgs) -> Result<(String, bool), Failure> {
+    let engine = app.engine();
+    let Some(wanted) = &args.resume else {
+        let id = app.draw_id();
+        let run = RunRow {
+            id: id.clone(),
+            project: DEFAULT_PROJECT.to_owned(),
+            kind: RunKind::Judge,
+            panel: job.panel.name.clone(),
+            panel_version: job.panel.version.clone(),
+            input_hash: None,
+            case_total: i64::try_from(job.total).ok(),
+            settings: json!({"seed": args.seed, "allow_kin": args.allow_kin, "cache": !args.no_cache}).to_string(),
+            created_us: engine.now_us(),
+        };
+        engine.create_run(&run).await.map_err(|error| Failure::new(Exit::Internal, error))?;
+        return Ok((id, false));
+    };
+    let stored = setup::find_run(app, wanted).await?;
+    if stored.run.panel_version != job.panel.version {
+        return Err(Failure::new(
+            Exit::Configuration,
+            anyhow::Error::msg(format!(
+                "run {} was begun under panel version {}, and panel.yaml now gives {}; hint: restore the file, or begin a new run (its unchanged judgments come from the cache)",
+                stored.run.id, stored.run.panel_version, job.panel.version
+            )),
+        ));
+    }
+    engine.reopen_run(DEFAULT_PROJECT, &stored.run.id).await.map_err(|error| Failure::new(Exit::Internal, error))?;
+    Ok((stored.run.id, true))
+}
+
+async fn end_run(app: &App, id: &str, summary: &RunSummary, is_stopped: bool) -> Result<(), Failure> {
+    let end = RunEnd {
+        status: if is_stopped { RunStatus::Stopped } else { RunStatus::Finished },
+        finished_us: app.engine().now_us(),
+        outcome: serde_json::to_string(summary).ok(),
+    };
+    app.engine().finish_run(DEFAULT_PROJECT, id, &end).await.map_err(|error| Failure::new(Exit::Internal, error))?;
+    Ok(())
+}
+
+type ReaderTask = tokio::task::JoinHandle<Result<(), crate::intake::IntakeError>>;
+
+/// Reads cases on a blocking thread into a bounded channel.
+fn read_cases(
+    file: CaseFile,
+    options: IntakeOptions,
+    stop: CancellationToken,
+) -> (impl futures::Stream<Item = Case> + Send, ReaderTask) {
+    let (sender, receiver) = mpsc::channel(READ_AHEAD);
+    let task = tokio::task::spawn_blocking(move || {
+        // Bad lines were reported by the check, and are left out here only when that was asked for.
+        for case in file.read(&options)?.flatten() {
+            if stop.is_cancelled() || sender.blocking_send(case).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    });
+    let stream = futures::stream::unfold(receiver, |mut receiver: mpsc::Receiver<Case>| async move {
+        receiver.recv().await.map(|case| (case, receiver))
+    });
+    (stream, task)
+}
+
+fn resume_command(run_id: &str, args: &JudgeArgs) -> String {
+    let mut command = String::from("tribunal judge");
+    if let Some(cases) = &args.cases {
+        command.push_str(&format!(" {}", cases.display()));
+    }
+    if let Some(panel) = &args.panel {
+        command.push_str(&format!(" -p {panel}"));
+    }
+    if let Some(out) = &args.out {
+        command.push_str(&format!(" -o {}", out.display()));
+    }
+    command.push_str(&format!(" --resume {run_id}"));
+    command
+}
+
+/// Where verdict lines go: a file, standard output, or nowhere.
+enum Sink {
+    None,
+    Out(BufWriter<Box<dyn Write + Send>>),
+}
+
+impl Sink {
+    fn open(args: &JudgeArgs) -> Result<Self, Failure> {
+        match &args.out {
+            Some(path) if path != Path::new("-") => {
+                let file = std::fs::File::create(path)
+                    .with_context(|| format!("write verdicts to `{}`", path.display()))
+                    .map_err(|error| Failure::new(Exit::Usage, error))?;
+                Ok(Self::Out(BufWriter::new(Box::new(file))))
+            }
+            Some(_) => Ok(Self::Out(BufWriter::new(Box::new(std::io::stdout())))),
+            None if args.json => Ok(Self::Out(BufWriter::new(Box::new(std::io::stdout())))),
+            None => Ok(Self::None),
+        }
+    }
+
+    fn write(&mut self, verdict: &CaseVerdict) -> Result<(), Failure> {
+        let Self::Out(out) = self else { return Ok(()) };
+        serde_json::to_writer(&mut *out, verdict).context("write a verdict")?;
+        out.write_all(b"\n").context("write a verdict")?;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        let Self::Out(out) = self else { return Ok(()) };
+        out.flush().context("write verdicts")?;
+        Ok(())
+    }
+}

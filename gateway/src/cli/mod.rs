@@ -1,0 +1,243 @@
+//! The command line: what can be typed. Each command lives in a file of its own and calls the same engine as the API.
+
+pub mod exit;
+mod check;
+mod init;
+mod judge;
+mod output;
+mod progress;
+mod report;
+mod runs;
+mod serve;
+mod setup;
+mod show;
+mod single;
+mod table;
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use self::exit::{Exit, Failure};
+
+/// A panel of LLM judges: cases in, one verdict with its evidence out.
+#[derive(Debug, Parser)]
+#[command(name = "tribunal", version, propagate_version = true, max_term_width = 110)]
+pub struct Cli {
+    /// The configuration file.
+    #[arg(short, long, global = true, default_value = "panel.yaml", value_name = "FILE")]
+    pub config: PathBuf,
+    /// Environment variables that `panel.yaml` may name for keys; others are refused. Without it, any.
+    #[arg(long, global = true, value_name = "NAME", value_delimiter = ',')]
+    pub allow_env: Vec<String>,
+    /// Log filter on standard error, such as `info` or `gateway=debug`.
+    #[arg(long, global = true, default_value = "warn", value_name = "FILTER", env = "TRIBUNAL_LOG")]
+    pub log: String,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write a panel.yaml from the keys and servers that are there.
+    Init(InitArgs),
+    /// Judge a file of cases, or one answer given by flags.
+    Judge(Box<JudgeArgs>),
+    /// Serve the HTTP API.
+    Serve(ServeArgs),
+    /// Check panel.yaml: every problem with its place and the next step.
+    Check(CheckArgs),
+    /// Print the JSON Schema of panel.yaml.
+    Schema,
+    /// List stored runs, newest first.
+    Runs(RunsArgs),
+    /// Show a run, one case of it, or a single verdict.
+    Show(ShowArgs),
+    /// Print a completion script.
+    Completions {
+        /// The shell to complete for.
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Take the suggested answers.
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Overwrite an existing file.
+    #[arg(long)]
+    pub force: bool,
+    /// What to judge: a sentence, or a built-in rubric.
+    #[arg(long, value_name = "RUBRIC")]
+    pub rubric: Option<String>,
+    /// Do not call the judges afterwards.
+    #[arg(long)]
+    pub no_probe: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 judged · 2 nothing judged · 64 usage · 65 bad data · 69 no judge answered · \
+                        78 configuration · 130 interrupted")]
+pub struct JudgeArgs {
+    /// Cases: JSONL, JSON array, CSV or TSV, plain or .gz; `-` reads standard input.
+    #[arg(value_name = "FILE", required_unless_present_any = ["output", "a"])]
+    pub cases: Option<PathBuf>,
+    /// The panel; the only one, or `default`, when left out.
+    #[arg(short, long, value_name = "NAME")]
+    pub panel: Option<String>,
+    /// Where verdicts go, one JSON line a case, in the order of the cases.
+    #[arg(short = 'o', long = "out", value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Cases in flight at once.
+    #[arg(short = 'j', long, default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
+    pub jobs: u16,
+    /// Go on with an interrupted run (`last` is the newest): nothing stored is asked again.
+    #[arg(long, value_name = "RUN")]
+    pub resume: Option<String>,
+    /// Seed of the draw for random reviews.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+    /// Ask every judge afresh.
+    #[arg(long)]
+    pub no_cache: bool,
+    /// No progress and no table.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Verdicts as JSON lines on standard output, instead of the table.
+    #[arg(long)]
+    pub json: bool,
+    /// Rename fields, such as `output=answer,reference=ideal`.
+    #[arg(long, value_name = "FIELD=NAME,…")]
+    pub map: Option<String>,
+    /// Leave out lines that cannot be read, and list them.
+    #[arg(long)]
+    pub skip_bad_lines: bool,
+    /// Allow pointwise and reference cases in one run, and report them apart.
+    #[arg(long)]
+    pub by_mode: bool,
+    /// Let judges vote on answers of their own model or family; printed in every report.
+    #[arg(long)]
+    pub allow_kin: bool,
+    #[command(flatten)]
+    pub one: OneCase,
+}
+
+/// One answer without a file.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "One case")]
+pub struct OneCase {
+    /// The question or task.
+    #[arg(long, value_name = "TEXT", conflicts_with = "cases")]
+    pub input: Option<String>,
+    /// The answer to judge.
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["cases", "a", "b"])]
+    pub output: Option<String>,
+    /// The right answer to compare with.
+    #[arg(long, value_name = "TEXT", conflicts_with = "cases")]
+    pub reference: Option<String>,
+    /// The first of two answers to compare.
+    #[arg(long, value_name = "TEXT", conflicts_with = "cases", requires = "b")]
+    pub a: Option<String>,
+    /// The second of two answers to compare.
+    #[arg(long, value_name = "TEXT", conflicts_with = "cases", requires = "a")]
+    pub b: Option<String>,
+    /// The model that wrote the answer: judges of its family are left out.
+    #[arg(long, value_name = "NAME", conflicts_with = "cases")]
+    pub model: Option<String>,
+    /// `public`, `internal` or `confidential`.
+    #[arg(long, value_name = "LEVEL", conflicts_with = "cases")]
+    pub sensitivity: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Address to listen on; overrides `server.bind`.
+    #[arg(long, value_name = "ADDRESS")]
+    pub bind: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Call each judge once: latency, logprobs, structured output, model identity.
+    #[arg(long)]
+    pub probe: bool,
+    /// Print the settings in force, defaults included, secrets masked.
+    #[arg(long)]
+    pub print: bool,
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunsArgs {
+    /// At most this many.
+    #[arg(short, long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub limit: u16,
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// A run's id, the id of a single verdict, or `last`.
+    pub id: String,
+    /// One case of the run, with every vote, reason and reply.
+    #[arg(long, value_name = "CASE")]
+    pub case: Option<String>,
+    /// Every judgment as a JSON line, raw replies included.
+    #[arg(long)]
+    pub judgments: bool,
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Parses the arguments and runs the command; everything that goes wrong ends as an exit code.
+pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let is_help = !error.use_stderr();
+            // Nothing can be done about a closed terminal.
+            let _ = error.print();
+            return if is_help { Exit::Pass } else { Exit::Usage };
+        }
+    };
+    crate::telemetry::logs::init(&cli.log);
+    match dispatch(cli) {
+        Ok(exit) => exit,
+        Err(Failure { exit, error }) => {
+            output::error(&error);
+            exit
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<Exit, Failure> {
+    if let Command::Completions { shell } = cli.command {
+        clap_complete::generate(shell, &mut Cli::command(), "tribunal", &mut std::io::stdout());
+        return Ok(Exit::Pass);
+    }
+    if matches!(cli.command, Command::Schema) {
+        output::line(&format!("{:#}", crate::settings::schema()));
+        return Ok(Exit::Pass);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    runtime.block_on(command(cli))
+}
+
+async fn command(cli: Cli) -> Result<Exit, Failure> {
+    let source = output::source(&cli);
+    match cli.command {
+        Command::Init(args) => init::run(&cli.config, args).await,
+        Command::Judge(args) => Box::pin(judge::run(&source, *args)).await,
+        Command::Serve(args) => serve::run(&source, args).await,
+        Command::Check(args) => check::run(&source, &args).await,
+        Command::Runs(args) => runs::run(&source, &args).await,
+        Command::Show(args) => show::run(&source, &args).await,
+        Command::Schema | Command::Completions { .. } => Ok(Exit::Pass),
+    }
+}

@@ -1,0 +1,249 @@
+//! A run and a verdict as text for a terminal.
+
+use std::fmt::Write as _;
+
+use super::table::{Column, render};
+use crate::summary::{CriterionSummary, RunSummary};
+use crate::verdict::{AbstentionReport, CaseVerdict, CriterionVerdict};
+
+/// The verdicts one by one (when there are any in `rows`), then the summary.
+pub fn run(summary: &RunSummary, rows: &[CaseVerdict]) -> String {
+    let mut text = String::new();
+    if !rows.is_empty() {
+        text.push_str(&verdicts(rows));
+        text.push('\n');
+    }
+    text.push_str(&criteria(summary));
+    text.push('\n');
+    text.push_str(&judges(summary));
+    text.push('\n');
+    let cost = summary.cost_usd.map_or_else(|| String::from("unknown"), |usd| format!("{usd:.4} USD"));
+    let _ = writeln!(
+        text,
+        "{} cases, {} escalated, {} without a value; {} judgments asked, {} reused, {} repaired, {} requests retried; cost {cost}",
+        summary.cases,
+        summary.escalated,
+        summary.undecided,
+        summary.calls_asked,
+        summary.calls_reused,
+        summary.calls_repaired,
+        summary.calls_retried,
+    );
+    if !summary.escalation_reasons.is_empty() {
+        let reasons: Vec<String> =
+            summary.escalation_reasons.iter().map(|(reason, n)| format!("{} {n}", name_of(reason))).collect();
+        let _ = writeln!(text, "escalated for: {}", reasons.join(", "));
+    }
+    for (warning, count) in &summary.warnings {
+        let of = if *count == summary.cases { String::new() } else { format!(" ({count} cases)") };
+        let _ = writeln!(text, "warning: {warning}{of}");
+    }
+    text
+}
+
+fn verdicts(rows: &[CaseVerdict]) -> String {
+    let columns = [
+        Column::left("case").at_most(28),
+        Column::left("mode"),
+        Column::left("criterion").at_most(20),
+        Column::right("value"),
+        Column::right("score"),
+        Column::left("passed"),
+        Column::right("disagr."),
+        Column::left("votes").at_most(30),
+        Column::left("missing").at_most(34),
+        Column::left("escalated for").at_most(44),
+    ];
+    let mut lines = Vec::new();
+    for verdict in rows {
+        let mut reasons: Option<String> =
+            Some(verdict.escalation_reasons.iter().map(name_of).collect::<Vec<_>>().join(", "));
+        for (name, criterion) in &verdict.criteria {
+            lines.push(vec![
+                verdict.case.clone(),
+                verdict.mode.to_string(),
+                name.clone(),
+                value(criterion),
+                number(criterion.score),
+                criterion.passed.map_or("", |passed| if passed { "yes" } else { "no" }).to_owned(),
+                number(criterion.disagreement),
+                votes(criterion),
+                criterion.abstentions.iter().map(abstention).collect::<Vec<_>>().join(", "),
+                reasons.take().unwrap_or_default(),
+            ]);
+        }
+    }
+    render(&columns, &lines)
+}
+
+fn criteria(summary: &RunSummary) -> String {
+    let columns = [
+        Column::left("criterion"),
+        Column::left("mode"),
+        Column::right("cases"),
+        Column::right("coverage"),
+        Column::right("mean score"),
+        Column::right("pass rate"),
+        Column::left("a / b / tie"),
+        Column::right("mean disagr."),
+    ];
+    let rows: Vec<Vec<String>> = summary
+        .criteria
+        .iter()
+        .map(|c: &CriterionSummary| {
+            vec![
+                c.criterion.clone(),
+                c.mode.to_string(),
+                c.cases.to_string(),
+                percent(c.coverage()),
+                number(c.mean_score()),
+                percent(c.pass_rate()),
+                if c.a + c.b + c.ties > 0 { format!("{} / {} / {}", c.a, c.b, c.ties) } else { String::new() },
+                number(c.mean_disagreement()),
+            ]
+        })
+        .collect();
+    render(&columns, &rows)
+}
+
+fn judges(summary: &RunSummary) -> String {
+    let columns = [
+        Column::left("judge"),
+        Column::right("votes"),
+        Column::right("expected"),
+        Column::right("order flips"),
+        Column::left("missing votes"),
+    ];
+    let rows: Vec<Vec<String>> = summary
+        .judges
+        .iter()
+        .map(|(name, judge)| {
+            let missing: Vec<String> =
+                judge.abstentions.iter().map(|(kind, n)| format!("{} {n}", name_of(kind))).collect();
+            let flips = if judge.order_measured > 0 {
+                format!("{} of {}", judge.order_inconsistent, judge.order_measured)
+            } else {
+                String::new()
+            };
+            vec![name.clone(), judge.votes.to_string(), judge.expected.to_string(), flips, missing.join(", ")]
+        })
+        .collect();
+    render(&columns, &rows)
+}
+
+/// One verdict with every vote and reason.
+pub fn verdict(verdict: &CaseVerdict) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "case {}  ({}, panel {} {})", verdict.case, verdict.mode, verdict.panel, verdict.panel_version);
+    for (name, criterion) in &verdict.criteria {
+        let _ = writeln!(
+            text,
+            "\n{name}: {}  score {}  disagreement {}{}",
+            value(criterion),
+            or_dash(&number(criterion.score)),
+            or_dash(&number(criterion.disagreement)),
+            criterion.passed.map_or("", |passed| if passed { "  passed" } else { "  not passed" }),
+        );
+        for vote in &criterion.votes {
+            let mut facts = vec![name_of(&vote.scoring)];
+            if let Some(mass) = vote.label_mass {
+                facts.push(format!("label mass {mass:.2}"));
+            }
+            if vote.fallback {
+                facts.push(String::from("logprobs unusable"));
+            }
+            if vote.order_consistent == Some(false) {
+                facts.push(String::from("orders disagree"));
+            }
+            if vote.replacement {
+                facts.push(String::from("replacement"));
+            }
+            let _ = writeln!(text, "  {}: {}  ({})", vote.judge, plain(&vote.value), facts.join(", "));
+            if let Some(rationale) = &vote.rationale {
+                let _ = writeln!(text, "      {}", one_line(rationale));
+            }
+            if let Some(evidence) = &vote.evidence {
+                let _ = writeln!(text, "      evidence: \"{}\"", one_line(evidence));
+            }
+        }
+        for missing in &criterion.abstentions {
+            let detail = missing.detail.as_deref().map_or_else(String::new, |detail| format!(" ({detail})"));
+            let _ = writeln!(text, "  {}: no vote{detail}", abstention(missing));
+        }
+    }
+    let q = verdict.quorum;
+    let _ = writeln!(text, "\nquorum {} of {} ({} needed){}", q.voted, q.asked, q.required, if q.met { "" } else { ", not met" });
+    if verdict.escalated {
+        let reasons: Vec<String> = verdict.escalation_reasons.iter().map(name_of).collect();
+        let _ = writeln!(text, "escalated for: {}", reasons.join(", "));
+    }
+    for warning in &verdict.warnings {
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    let cost = verdict.cost_usd.map_or_else(|| String::from("unknown"), |usd| format!("{usd:.6} USD"));
+    let _ = writeln!(text, "cost {cost}  latency {:.0} ms  overhead {:.1} ms  id {}", verdict.latency_ms, verdict.overhead_ms, verdict.id);
+    text
+}
+
+fn value(criterion: &CriterionVerdict) -> String {
+    match (&criterion.value, &criterion.undefined) {
+        (Some(value), _) => plain(value),
+        (None, Some(why)) => name_of(why),
+        (None, None) => String::from("-"),
+    }
+}
+
+fn votes(criterion: &CriterionVerdict) -> String {
+    criterion
+        .votes
+        .iter()
+        .map(|vote| {
+            let flag = if vote.order_consistent == Some(false) { "~" } else { "" };
+            format!("{}{flag}", plain(&vote.value))
+        })
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn abstention(missing: &AbstentionReport) -> String {
+    let more = missing.class.as_ref().map(name_of).or_else(|| missing.reason.as_ref().map(name_of));
+    match more {
+        Some(more) => format!("{} {}/{more}", missing.judge, name_of(&missing.kind)),
+        None => format!("{} {}", missing.judge, name_of(&missing.kind)),
+    }
+}
+
+/// A value without quotes, numbers with at most two decimals.
+fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Number(n) => {
+            n.as_f64().map_or_else(|| n.to_string(), |x| format!("{x:.2}").trim_end_matches('0').trim_end_matches('.').to_owned())
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The name under which serde writes a plain enum variant, words apart.
+fn name_of(variant: &impl serde::Serialize) -> String {
+    match serde_json::to_value(variant) {
+        Ok(serde_json::Value::String(name)) => name.replace('_', " "),
+        Ok(_) | Err(_) => String::from("?"),
+    }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |x| format!("{x:.2}"))
+}
+
+fn percent(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |x| format!("{:.1} %", x * 100.0))
+}
+
+fn or_dash(text: &str) -> &str {
+    if text.is_empty() { "-" } else { text }
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

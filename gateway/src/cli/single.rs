@@ -1,0 +1,76 @@
+//! `tribunal judge --output …`: one answer without a file.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::exit::{Exit, Failure};
+use super::{JudgeArgs, OneCase, output, report, setup};
+use crate::api::DEFAULT_PROJECT;
+use crate::app::App;
+use crate::case::Case;
+use crate::engine::JudgeRequest;
+use crate::panel::Panel;
+use crate::settings::Config;
+use crate::summary::RunSummary;
+
+pub async fn run(config: Config, panel: Arc<Panel>, args: &JudgeArgs) -> Result<Exit, Failure> {
+    let case = case(&args.one)?;
+    let app = App::build(config).await.map_err(setup::app_failure)?;
+    app.check_ready(&panel, &case, args.allow_kin).map_err(|error| Failure::new(Exit::Configuration, error))?;
+    let verdict = app
+        .engine()
+        .judge(JudgeRequest {
+            case: Arc::new(case),
+            panel,
+            project: Arc::from(DEFAULT_PROJECT),
+            run: None,
+            position: 0,
+            use_cache: !args.no_cache,
+            resumed: false,
+            seed: args.seed,
+            allow_kin: args.allow_kin,
+            cancel: CancellationToken::new(),
+        })
+        .await;
+    app.shut_down(crate::api::SHUTDOWN_GRACE).await;
+    let verdict = verdict.map_err(|error| Failure::new(Exit::Internal, error))?;
+    let json = serde_json::to_string(&verdict).map_err(|error| Failure::new(Exit::Internal, error))?;
+    if let Some(path) = &args.out {
+        std::fs::write(path, format!("{json}\n")).map_err(|error| Failure::new(Exit::Usage, error))?;
+    }
+    if args.json {
+        output::line(&json);
+    } else if !args.quiet {
+        output::text(&report::verdict(&verdict));
+    }
+    let mut summary = RunSummary::new();
+    summary.add(&verdict, false);
+    Ok(match (summary.is_silent(), summary.has_values()) {
+        (true, _) => Exit::NoAnswer,
+        (false, false) => Exit::Inconclusive,
+        (false, true) => Exit::Pass,
+    })
+}
+
+/// The case from the flags, under the same rules as a line of a file.
+fn case(one: &OneCase) -> Result<Case, Failure> {
+    let mut fields = Map::new();
+    let mut candidate = |name: &str, text: &Option<String>| {
+        if let Some(text) = text {
+            fields.insert(name.to_owned(), Value::from(text.as_str()));
+        }
+    };
+    candidate("input", &one.input);
+    candidate("output", &one.output);
+    candidate("reference", &one.reference);
+    candidate("a", &one.a);
+    candidate("b", &one.b);
+    candidate("model", &one.model);
+    candidate("sensitivity", &one.sensitivity);
+    Case::try_from(Value::Object(fields)).map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Failure::usage(problems.join("\n"))
+    })
+}

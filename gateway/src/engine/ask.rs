@@ -1,0 +1,273 @@
+//! One call: prompt, request, reply, reading, and at most one repair.
+
+use std::sync::Arc;
+
+use aggregation::scale::Scale;
+use aggregation::vote::{Abstention, UnparseableClass};
+use providers::chat::{ChatRequest, ChatResponse, Usage};
+use providers::error::{ErrorKind, ProviderError};
+use providers::pricing;
+use tokio::time::Instant;
+use tower::ServiceExt;
+
+use super::Engine;
+use super::plan::{Call, asked_scale};
+use super::prompt::{self, Prompt, PromptError, Question};
+use super::reading::{self, Read};
+use super::work::Work;
+use crate::judge::{Judge, ScoringMode};
+use crate::judgment::{CallFacts, Judgment, Source};
+use crate::perimeter;
+use crate::templates::AnswerFormat;
+
+/// Alternatives per token to ask for: what OpenAI and a default vLLM allow at most.
+const TOP_LOGPROBS: u8 = 20;
+
+/// A truncated reply is asked again once with this many times the tokens.
+const TOKEN_RAISE: u32 = 4;
+
+/// What came back on one criterion, and the text that decided it.
+struct Answer {
+    read: Result<Read, Abstention>,
+    raw: Option<String>,
+    /// The first reply, when the repair was asked for.
+    unread_raw: Option<String>,
+    detail: Option<String>,
+}
+
+/// What a call gave.
+pub(super) struct Asked {
+    /// One per criterion of the call.
+    pub judgments: Vec<Judgment>,
+    /// The prompt that was sent; `None` when it could not be made.
+    pub prompt: Option<Prompt>,
+}
+
+/// Asks one judge. Never fails: what goes wrong is an abstention.
+pub(super) async fn ask(engine: &Engine, work: &Work, call: &Call) -> Asked {
+    match prompt_of(work, call) {
+        Ok(prompt) => {
+            let judgments = ask_with(engine, work, call, &prompt).await;
+            Asked { judgments, prompt: Some(prompt) }
+        }
+        Err(error) => {
+            let judgments = failed(call, Abstention::Unavailable, &error.to_string(), CallFacts::default());
+            Asked { judgments, prompt: None }
+        }
+    }
+}
+
+fn prompt_of(work: &Work, call: &Call) -> Result<Prompt, PromptError> {
+    prompt::render(&Question {
+        case: &work.case,
+        rubric: &work.panel.rubric,
+        criteria: &call.criteria,
+        template: &call.judge.template,
+        order: call.order,
+    })
+}
+
+async fn ask_with(engine: &Engine, work: &Work, call: &Call, prompt: &Prompt) -> Vec<Judgment> {
+    let mut facts = CallFacts::default();
+    let started = Instant::now();
+    let first = request(work, call, prompt);
+    let answers = match send(engine, work, call, first.clone(), &mut facts).await {
+        Err((abstention, detail)) => {
+            facts.latency_us = micros_since(started);
+            return failed(call, abstention, &detail, facts);
+        }
+        Ok(response) => answers(work, call, &response),
+    };
+    let answers = match worst_unread(&answers) {
+        Some((class, raw)) if !work.cancel.is_cancelled() => {
+            facts.repaired = true;
+            let again = repair_request(&first, prompt, raw, class);
+            match send(engine, work, call, again, &mut facts).await {
+                Ok(response) => prefer_read(answers, self::answers(work, call, &response)),
+                Err(_) => answers,
+            }
+        }
+        Some(_) | None => answers,
+    };
+    facts.latency_us = micros_since(started);
+    judgments(call, answers, facts)
+}
+
+fn request(work: &Work, call: &Call, prompt: &Prompt) -> ChatRequest {
+    let judge = &call.judge;
+    let scorable = call.criteria.iter().any(|c| !matches!(asked_scale(c, work.mode), Scale::Continuous(_)));
+    let wants_logprobs = match judge.scoring {
+        ScoringMode::Auto | ScoringMode::Expected => scorable,
+        ScoringMode::Sampled | ScoringMode::Discrete => false,
+    };
+    ChatRequest {
+        messages: Arc::clone(&prompt.messages),
+        max_tokens: Some(judge.params.max_tokens),
+        temperature: judge.params.temperature,
+        top_p: judge.params.top_p,
+        seed: judge.params.seed.map(|seed| seed.wrapping_add(u64::from(call.sample))),
+        stop: Vec::new(),
+        top_logprobs: wants_logprobs.then_some(TOP_LOGPROBS),
+        response_schema: match judge.template.answer {
+            AnswerFormat::Json => prompt.schema.clone(),
+            AnswerFormat::Result | AnswerFormat::Bare => None,
+        },
+        deadline: Some(work.deadline.saturating_duration_since(Instant::now())),
+    }
+}
+
+/// The one repair: a cut reply gets more room, any other unreadable one is told the form again.
+fn repair_request(first: &ChatRequest, prompt: &Prompt, raw: &str, class: UnparseableClass) -> ChatRequest {
+    match class {
+        UnparseableClass::Truncated => ChatRequest {
+            max_tokens: first.max_tokens.map(|tokens| tokens.saturating_mul(TOKEN_RAISE)),
+            ..first.clone()
+        },
+        UnparseableClass::NoVerdict | UnparseableClass::Ambiguous | UnparseableClass::OutOfRange => ChatRequest {
+            messages: prompt::repair_messages(prompt, raw, class),
+            ..first.clone()
+        },
+    }
+}
+
+async fn send(
+    engine: &Engine,
+    work: &Work,
+    call: &Call,
+    mut request: ChatRequest,
+    facts: &mut CallFacts,
+) -> Result<ChatResponse, (Abstention, String)> {
+    let Some(provider) = engine.askers.load().provider(&work.panel.name, &call.judge.id) else {
+        return Err((Abstention::Unavailable, format!("no provider is wired for judge `{}`", call.judge.id)));
+    };
+    request.deadline = Some(work.deadline.saturating_duration_since(Instant::now()));
+    let cleared = perimeter::clear(request, &work.case, &work.panel, &call.judge)
+        .map_err(|exclusion| (Abstention::Excluded(exclusion), String::from("the case may not leave")))?;
+    match provider.oneshot(cleared.into_inner()).await {
+        Ok(response) => {
+            note(call, facts, &response);
+            Ok(response)
+        }
+        Err(error) => {
+            facts.attempts.extend_from_slice(&error.attempts);
+            Err((abstention_of(&error), error.to_string()))
+        }
+    }
+}
+
+fn note(call: &Call, facts: &mut CallFacts, response: &ChatResponse) {
+    let is_first = facts.model.is_none() && facts.usage.is_none() && facts.attempts.is_empty();
+    facts.attempts.extend_from_slice(&response.attempts);
+    facts.model.clone_from(&response.model);
+    facts.system_fingerprint.clone_from(&response.system_fingerprint);
+    let cost = response.usage.and_then(|usage| cost_microusd(&call.judge, &usage));
+    // A cost is known only when every reply of the call has one.
+    facts.cost_microusd = match (is_first, facts.cost_microusd, cost) {
+        (true, _, cost) => cost,
+        (false, Some(before), Some(now)) => Some(before.saturating_add(now)),
+        (false, _, _) => None,
+    };
+    facts.usage = match (facts.usage, response.usage) {
+        (Some(a), Some(b)) => Some(Usage {
+            prompt_tokens: a.prompt_tokens + b.prompt_tokens,
+            completion_tokens: a.completion_tokens + b.completion_tokens,
+            cached_tokens: a.cached_tokens + b.cached_tokens,
+            reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
+        }),
+        (a, b) => a.or(b),
+    };
+}
+
+/// `None` when the price is unknown.
+fn cost_microusd(judge: &Judge, usage: &Usage) -> Option<u64> {
+    let price = judge.price?;
+    let price = pricing::Price { input: price.input, output: price.output, cached_input: None };
+    pricing::cost_microusd(usage, &price)
+}
+
+fn answers(work: &Work, call: &Call, response: &ChatResponse) -> Vec<Answer> {
+    reading::read_all(work, call, response)
+        .into_iter()
+        .map(|read| Answer { detail: None, raw: Some(response.text.clone()), unread_raw: None, read })
+        .collect()
+}
+
+/// The first unreadable answer, whose reply goes into the repair.
+fn worst_unread(answers: &[Answer]) -> Option<(UnparseableClass, &str)> {
+    answers.iter().find_map(|answer| match answer.read {
+        Err(Abstention::Unparseable(class)) => Some((class, answer.raw.as_deref().unwrap_or_default())),
+        Ok(_) | Err(_) => None,
+    })
+}
+
+/// Criterion by criterion: what the first reply said stands, what it left unreadable is taken from the second.
+fn prefer_read(first: Vec<Answer>, second: Vec<Answer>) -> Vec<Answer> {
+    first
+        .into_iter()
+        .zip(second)
+        .map(|(first, second)| match first.read {
+            Err(Abstention::Unparseable(_)) => Answer { unread_raw: first.raw, ..second },
+            Ok(_) | Err(_) => first,
+        })
+        .collect()
+}
+
+fn judgments(call: &Call, answers: Vec<Answer>, facts: CallFacts) -> Vec<Judgment> {
+    let mut facts = Some(facts);
+    let model = facts.as_ref().and_then(|f| f.model.clone());
+    call.criteria
+        .iter()
+        .zip(answers)
+        .map(|(criterion, answer)| {
+            let (outcome, rationale, evidence) = match answer.read {
+                Ok(read) => (Ok(read.rating), read.rationale, read.evidence),
+                Err(abstention) => (Err(abstention), None, None),
+            };
+            Judgment {
+                judge: call.judge.id.clone(),
+                criterion: Arc::from(criterion.name.as_str()),
+                order: call.order,
+                sample: call.sample,
+                outcome,
+                rationale,
+                evidence,
+                raw: answer.raw,
+                unread_raw: answer.unread_raw,
+                detail: answer.detail,
+                source: Source::Asked,
+                origin_id: None,
+                // The call is paid once: only its first criterion carries the facts.
+                call: facts.take().unwrap_or_else(|| CallFacts { model: model.clone(), ..CallFacts::default() }),
+            }
+        })
+        .collect()
+}
+
+fn failed(call: &Call, abstention: Abstention, detail: &str, facts: CallFacts) -> Vec<Judgment> {
+    let answers = call
+        .criteria
+        .iter()
+        .map(|_| Answer { read: Err(abstention), raw: None, unread_raw: None, detail: Some(detail.to_owned()) })
+        .collect();
+    judgments(call, answers, facts)
+}
+
+/// Each failure is one kind of abstention, never a number.
+fn abstention_of(error: &ProviderError) -> Abstention {
+    match &error.kind {
+        ErrorKind::TooLong { .. } => Abstention::TooLong,
+        ErrorKind::ContentFilter { .. } => Abstention::Refused,
+        ErrorKind::RateLimited { .. } | ErrorKind::LimitExceeded { .. } => Abstention::RateLimited,
+        ErrorKind::Timeout { .. } => Abstention::TimedOut,
+        ErrorKind::BadRequest { .. }
+        | ErrorKind::Unauthorized { .. }
+        | ErrorKind::Server { .. }
+        | ErrorKind::Connection { .. }
+        | ErrorKind::Garbage { .. }
+        | ErrorKind::BreakerOpen => Abstention::Unavailable,
+    }
+}
+
+fn micros_since(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,207 @@
+//! Judges, connected: the provider stack of each, their recordings, and the fingerprints under which answers are kept.
+
+use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use aggregation::vote::JudgeId;
+use providers::{
+    AddressError, BaseUrl, Client, Dialect, Provider, ServerHandle, ServerLimits, SetupError, StackSettings, Vendor,
+    VendorConfig, stack, vendors,
+};
+
+use super::replay::{self, Recording, ReplayError};
+use crate::case::Mode;
+use crate::judge::{Judge, ProviderKind, Server};
+use crate::panel::{ModelKin, Panel};
+use crate::settings::{Config, judge_fingerprint};
+
+#[derive(Debug, thiserror::Error)]
+pub enum WiringError {
+    #[error("server `{server}`")]
+    Address {
+        server: String,
+        #[source]
+        source: AddressError,
+    },
+    #[error("server `{server}`")]
+    Setup {
+        server: String,
+        #[source]
+        source: SetupError,
+    },
+    #[error("recorded judgments")]
+    Recording(#[from] ReplayError),
+}
+
+/// One version of the connected judges, swapped as a whole.
+#[derive(Debug)]
+pub struct Askers {
+    /// By panel and judge: a panel has its own deadline for one attempt.
+    providers: HashMap<String, HashMap<JudgeId, Provider>>,
+    servers: HashMap<String, ServerHandle>,
+    recordings: BTreeMap<PathBuf, Arc<Recording>>,
+    /// By panel version.
+    prints: HashMap<String, Arc<PanelPrints>>,
+    models: Arc<[ModelKin]>,
+}
+
+/// Hashes of one panel version.
+#[derive(Debug)]
+pub(super) struct PanelPrints {
+    pub rubric_hash: String,
+    judges: HashMap<JudgeId, JudgePrints>,
+}
+
+#[derive(Debug)]
+struct JudgePrints {
+    template_hash: String,
+    /// By criterion and mode.
+    fingerprints: Vec<(String, Mode, String)>,
+}
+
+impl Askers {
+    /// Connects every judge of every panel. A judge without its key, or whose provider this version does not know, is
+    /// left unconnected; asking it is an `unavailable`.
+    pub async fn connect(config: &Config) -> Result<Self, WiringError> {
+        let client = Client::new();
+        let mut vendors: HashMap<JudgeId, Vendor> = HashMap::new();
+        let mut servers: HashMap<String, ServerHandle> = HashMap::new();
+        for judge in config.judges.values() {
+            let server = &judge.server;
+            servers.entry(server.name.clone()).or_insert_with(|| ServerHandle::new(limits(server)));
+            if let Some(vendor) = vendor(judge, &client)? {
+                vendors.insert(judge.id.clone(), vendor);
+            }
+        }
+        let mut providers: HashMap<String, HashMap<JudgeId, Provider>> = HashMap::new();
+        for panel in config.panels.values() {
+            let settings = StackSettings {
+                deadline: panel.deadline.case,
+                attempt_timeout: panel.deadline.attempt,
+                ..StackSettings::default()
+            };
+            let stacks = providers.entry(panel.name.clone()).or_default();
+            for judge in panel.judges.iter().chain(&panel.replacements) {
+                let (Some(vendor), Some(server)) = (vendors.get(&judge.id), servers.get(&judge.server.name)) else {
+                    continue;
+                };
+                stacks.insert(judge.id.clone(), stack::build(vendor.clone(), &judge.model, server, settings));
+            }
+        }
+        let recordings = replay::open_all(recording_paths(config)).await?;
+        Ok(Self { providers, servers, recordings, prints: prints(config), models: config.models.clone().into() })
+    }
+
+    /// The same with providers of the caller's own, by judge (tests).
+    pub async fn with_providers(config: &Config, own: &HashMap<JudgeId, Provider>) -> Result<Self, WiringError> {
+        let providers = config.panels.keys().map(|panel| (panel.clone(), own.clone())).collect();
+        let recordings = replay::open_all(recording_paths(config)).await?;
+        let (prints, models) = (prints(config), config.models.clone().into());
+        Ok(Self { providers, servers: HashMap::new(), recordings, prints, models })
+    }
+
+    pub(super) fn provider(&self, panel: &str, judge: &JudgeId) -> Option<Provider> {
+        self.providers.get(panel)?.get(judge).cloned()
+    }
+
+    /// Whether some panel can ask this judge.
+    pub fn is_wired(&self, judge: &JudgeId) -> bool {
+        self.providers.values().any(|stacks| stacks.contains_key(judge))
+    }
+
+    pub(super) fn server(&self, name: &str) -> Option<&ServerHandle> {
+        self.servers.get(name)
+    }
+
+    pub(super) fn recording(&self, path: &Path) -> Option<Arc<Recording>> {
+        self.recordings.get(path).cloned()
+    }
+
+    /// Of this version of the panel, which may be an older one than is wired now.
+    pub(super) fn prints(&self, panel: &Panel) -> Arc<PanelPrints> {
+        self.prints.get(&panel.version).cloned().unwrap_or_else(|| Arc::new(panel_prints(panel)))
+    }
+
+    pub(super) fn models(&self) -> Arc<[ModelKin]> {
+        Arc::clone(&self.models)
+    }
+}
+
+impl PanelPrints {
+    pub fn fingerprint(&self, judge: &JudgeId, criterion: &str, mode: Mode) -> &str {
+        self.judges
+            .get(judge)
+            .and_then(|prints| prints.fingerprints.iter().find(|(name, of, _)| name == criterion && *of == mode))
+            .map_or("", |(_, _, print)| print)
+    }
+
+    pub fn template_hash(&self, judge: &JudgeId) -> &str {
+        self.judges.get(judge).map_or("", |prints| &prints.template_hash)
+    }
+}
+
+/// The wire dialect of a provider. Hosted vendors with an OpenAI-compatible address of their own are asked there.
+pub fn dialect(provider: ProviderKind) -> Option<Dialect> {
+    match provider {
+        ProviderKind::Openai => Some(Dialect::OpenAi),
+        ProviderKind::Vllm => Some(Dialect::Vllm),
+        ProviderKind::LlamaCpp => Some(Dialect::LlamaCpp),
+        ProviderKind::Ollama => Some(Dialect::Ollama),
+        ProviderKind::OpenaiCompatible
+        | ProviderKind::Openrouter
+        | ProviderKind::Mistral
+        | ProviderKind::Anthropic
+        | ProviderKind::Gemini => Some(Dialect::Compatible),
+        ProviderKind::AzureOpenai | ProviderKind::Replay => None,
+    }
+}
+
+fn vendor(judge: &Judge, client: &Client) -> Result<Option<Vendor>, WiringError> {
+    let server = &judge.server;
+    let lacks_key = server.api_key.is_none() && server.api_key_source.is_some();
+    let Some(dialect) = dialect(server.provider).filter(|_| !lacks_key) else { return Ok(None) };
+    let base_url: BaseUrl = server
+        .base_url
+        .parse()
+        .map_err(|source| WiringError::Address { server: server.name.clone(), source })?;
+    let config = VendorConfig { dialect, base_url, api_key: server.api_key.clone(), model: judge.model.clone() };
+    vendors::connect(&config, client)
+        .map(Some)
+        .map_err(|source| WiringError::Setup { server: server.name.clone(), source })
+}
+
+fn limits(server: &Server) -> ServerLimits {
+    ServerLimits {
+        concurrency: server.limits.concurrency.and_then(|n| u32::try_from(n).ok()).and_then(NonZeroU32::new),
+        requests_per_minute: server.limits.requests_per_minute.and_then(NonZeroU32::new),
+        tokens_per_minute: server.limits.tokens_per_minute.and_then(NonZeroU32::new),
+        ..ServerLimits::default()
+    }
+}
+
+/// Paths of all recordings that the configuration reads.
+fn recording_paths(config: &Config) -> Vec<PathBuf> {
+    config.servers.values().filter_map(|server| server.replay.as_ref()).map(|replay| replay.path.clone()).collect()
+}
+
+fn prints(config: &Config) -> HashMap<String, Arc<PanelPrints>> {
+    config.panels.values().map(|panel| (panel.version.clone(), Arc::new(panel_prints(panel)))).collect()
+}
+
+fn panel_prints(panel: &Panel) -> PanelPrints {
+    let modes = [Mode::Pointwise, Mode::Pairwise, Mode::Reference];
+    let judges = panel.judges.iter().chain(&panel.replacements).map(|judge| {
+        let mut fingerprints = Vec::new();
+        for criterion in &panel.rubric.criteria {
+            for mode in modes {
+                let print = judge_fingerprint(judge, &panel.rubric, criterion, mode);
+                fingerprints.push((criterion.name.clone(), mode, print));
+            }
+        }
+        (judge.id.clone(), JudgePrints { template_hash: judge.template.hash().to_owned(), fingerprints })
+    });
+    let rubric = serde_json::to_vec(&*panel.rubric).unwrap_or_default();
+    PanelPrints { rubric_hash: blake3::hash(&rubric).to_hex().to_string(), judges: judges.collect() }
+}

@@ -1,0 +1,159 @@
+//! Who is asked what. Pure: a panel and a case in, calls out.
+
+use std::sync::Arc;
+
+use aggregation::scale::Scale;
+use aggregation::vote::{Exclusion, Order};
+
+use crate::case::{Candidates, Case, Mode};
+use crate::judge::{Judge, ScoringMode};
+use crate::kinship::{Kin, kinship};
+use crate::panel::{ModelKin, Orders, Panel};
+use crate::perimeter;
+use crate::rubric::{Ask, Criterion, EmptyCandidate};
+
+/// One call to one judge.
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub judge: Arc<Judge>,
+    /// One criterion, or all of them when the rubric asks together.
+    pub criteria: Vec<Arc<Criterion>>,
+    pub order: Order,
+    pub sample: u32,
+}
+
+/// What a candidate list makes of one judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    pub excluded: Option<Exclusion>,
+    /// A candidate's model is not in the kinship tables.
+    pub kinship_unknown: bool,
+}
+
+/// What the rubric says about empty candidates in this case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Emptiness {
+    None,
+    /// Nobody is asked; every vote is missing.
+    Excluded,
+    /// The rubric's `empty: fail`: the empty answer loses without a call.
+    Fails(EmptySide),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmptySide {
+    Only,
+    A,
+    B,
+    Both,
+}
+
+/// The scale on which a criterion is asked: pairs have their own.
+pub fn asked_scale(criterion: &Criterion, mode: Mode) -> Scale {
+    match mode {
+        Mode::Pairwise => Scale::Pairwise { tie: criterion.tie },
+        Mode::Pointwise | Mode::Reference => criterion.scale.clone(),
+    }
+}
+
+/// Whether the judge may be asked about this case: perimeter first, then kinship.
+pub fn standing(panel: &Panel, case: &Case, judge: &Judge, models: &[ModelKin], allow_kin: bool) -> Standing {
+    let mut standing = Standing { excluded: None, kinship_unknown: false };
+    if !perimeter::may_see(case, panel, judge) {
+        standing.excluded = Some(Exclusion::Perimeter);
+        return standing;
+    }
+    for model in case.candidates().filter_map(|candidate| candidate.model.as_deref()) {
+        match kinship(judge, model, models) {
+            Kin::None => {}
+            Kin::Unknown => standing.kinship_unknown = true,
+            Kin::SameModel if !allow_kin => standing.excluded = Some(Exclusion::SameModel),
+            Kin::SameFamily if !allow_kin && standing.excluded.is_none() => {
+                standing.excluded = Some(Exclusion::SameFamily);
+            }
+            Kin::SameModel | Kin::SameFamily => {}
+        }
+    }
+    standing
+}
+
+/// The calls that one judge answers: criterion by order by sample.
+pub fn calls(panel: &Panel, case: &Case, judge: &Arc<Judge>) -> Vec<Call> {
+    let orders: &[Order] = match (case.mode(), panel.orders) {
+        (Mode::Pairwise, Orders::Both) => &[Order::AsGiven, Order::Reversed],
+        (Mode::Pairwise, Orders::AsGiven) | (Mode::Pointwise | Mode::Reference, _) => &[Order::AsGiven],
+    };
+    let groups: Vec<Vec<Arc<Criterion>>> = match panel.rubric.ask {
+        Ask::PerCriterion => panel.rubric.criteria.iter().map(|c| vec![Arc::clone(c)]).collect(),
+        Ask::Together => vec![panel.rubric.criteria.clone()],
+    };
+    let samples = samples(judge);
+    let mut calls = Vec::with_capacity(groups.len() * orders.len() * samples as usize);
+    for criteria in groups {
+        for &order in orders {
+            for sample in 0..samples {
+                calls.push(Call { judge: Arc::clone(judge), criteria: criteria.clone(), order, sample });
+            }
+        }
+    }
+    calls
+}
+
+/// Answers per question under `scoring: sampled`, one otherwise. Recorded judges answer once.
+pub fn samples(judge: &Judge) -> u32 {
+    match judge.scoring {
+        ScoringMode::Sampled => judge.params.samples.max(1),
+        ScoringMode::Auto | ScoringMode::Expected | ScoringMode::Discrete => 1,
+    }
+}
+
+/// What the rubric makes of empty candidates.
+pub fn emptiness(case: &Case, rule: EmptyCandidate) -> Emptiness {
+    let is_empty = |text: &str| text.trim().is_empty();
+    let side = match &case.candidates {
+        Candidates::One(only) if is_empty(&only.output) => EmptySide::Only,
+        Candidates::One(_) => return Emptiness::None,
+        Candidates::Pair { a, b } => match (is_empty(&a.output), is_empty(&b.output)) {
+            (true, true) => EmptySide::Both,
+            (true, false) => EmptySide::A,
+            (false, true) => EmptySide::B,
+            (false, false) => return Emptiness::None,
+        },
+    };
+    match rule {
+        EmptyCandidate::Exclude => Emptiness::Excluded,
+        EmptyCandidate::Fail => Emptiness::Fails(side),
+    }
+}
+
+/// Whether a case is drawn for a person's review: by hash, before the first call, so nothing that the judges say
+/// can move it. The share of drawn cases tends to `share`.
+pub fn is_drawn_for_review(seed: u64, panel_version: &str, case_id: &str, share: f64) -> bool {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"random review");
+    hasher.update(&seed.to_le_bytes());
+    for part in [panel_version, case_id] {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    let mut bytes = [0_u8; 8];
+    hasher.finalize_xof().fill(&mut bytes);
+    // The top 53 bits are an exact double in [0, 1).
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
+    let draw = (u64::from_le_bytes(bytes) >> 11) as f64 / (1_u64 << 53) as f64;
+    draw < share
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn review_draw_is_stable_and_near_its_share() {
+        let drawn = (0..20_000).filter(|i| is_drawn_for_review(1, "b3:x", &format!("c{i}"), 0.05)).count();
+        assert!((900..1100).contains(&drawn), "{drawn} of 20000");
+        assert!(!is_drawn_for_review(1, "b3:x", "c1", 0.0));
+        assert!(is_drawn_for_review(1, "b3:x", "c1", 1.0));
+        assert_eq!(is_drawn_for_review(9, "b3:x", "c1", 0.5), is_drawn_for_review(9, "b3:x", "c1", 0.5));
+    }
+}

@@ -1,0 +1,134 @@
+//! What the store knows, in the gateway's words.
+
+use std::collections::HashMap;
+
+use super::rows;
+use super::{Engine, EngineError};
+use crate::case::CaseId;
+use crate::judge::Judge;
+use crate::store::StoreError;
+use crate::store::rows::{JudgmentRow, RunEnd, RunRow, RunSummary, VerdictRow};
+use crate::verdict::CaseVerdict;
+
+impl Engine {
+    /// A verdict by its own id.
+    pub async fn verdict(&self, project: &str, id: &str) -> Result<Option<CaseVerdict>, EngineError> {
+        match self.store.verdict(project, id).await? {
+            Some(row) => self.whole_verdict(&row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The verdict of a case in a run, if it has one.
+    pub async fn stored_verdict(
+        &self,
+        project: &str,
+        run: &str,
+        case: &CaseId,
+    ) -> Result<Option<CaseVerdict>, EngineError> {
+        match self.store.verdict_of_case(project, run, &case.0).await? {
+            Some(row) => self.whole_verdict(&row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The newest verdict of each case, by case id, from the first one after `after`.
+    pub async fn verdicts_of_run(
+        &self,
+        project: &str,
+        run: &str,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<CaseVerdict>, EngineError> {
+        let mut verdicts = Vec::new();
+        for row in self.store.verdicts_of_run(project, run, after, limit).await? {
+            verdicts.push(self.whole_verdict(&row).await?);
+        }
+        Ok(verdicts)
+    }
+
+    /// The judgments of a case with their raw replies, as far as these were not erased.
+    pub async fn judgments(
+        &self,
+        project: &str,
+        run: &str,
+        case: &str,
+    ) -> Result<Vec<(JudgmentRow, Option<String>)>, EngineError> {
+        let rows = self.store.judgments_of_case(project, run, case).await?;
+        let hashes: Vec<String> = rows.iter().filter_map(|row| row.reply_hash.clone()).collect();
+        let texts = self.store.texts(project, case, &hashes).await?;
+        let replies: HashMap<String, String> =
+            texts.into_iter().filter_map(|text| Some((text.hash, text.body?))).collect();
+        Ok(rows
+            .into_iter()
+            .map(|row| {
+                let reply = row.reply_hash.as_ref().and_then(|hash| replies.get(hash)).cloned();
+                (row, reply)
+            })
+            .collect())
+    }
+
+    pub async fn create_run(&self, run: &RunRow) -> Result<(), StoreError> {
+        self.store.create_run(run).await
+    }
+
+    pub async fn reopen_run(&self, project: &str, run: &str) -> Result<(), StoreError> {
+        self.store.reopen_run(project, run).await
+    }
+
+    pub async fn finish_run(&self, project: &str, run: &str, end: &RunEnd) -> Result<RunSummary, StoreError> {
+        self.store.finish_run(project, run, end).await
+    }
+
+    pub async fn runs(&self, project: &str, limit: u32) -> Result<Vec<RunSummary>, StoreError> {
+        self.store.runs(project, limit).await
+    }
+
+    /// A run by its id; `last` is the newest.
+    pub async fn find_run(&self, project: &str, id: &str) -> Result<Option<RunSummary>, StoreError> {
+        if id == "last" { self.store.last_run(project).await } else { self.store.run(project, id).await }
+    }
+
+    pub fn now_us(&self) -> i64 {
+        self.clock.now_us()
+    }
+
+    pub async fn store_answers(&self) -> bool {
+        self.store.ping().await.is_ok()
+    }
+
+    /// Cases that wait for a person, by project.
+    pub async fn open_triage(&self) -> Result<Vec<(String, i64)>, StoreError> {
+        self.store.open_triage().await
+    }
+
+    /// Whether a call to this judge can be made.
+    pub fn is_wired(&self, judge: &Judge) -> bool {
+        judge.server.replay.is_some() || self.askers.load().is_wired(&judge.id)
+    }
+
+    /// The state of the judge's breaker; `None` where nothing is called.
+    pub fn breaker(&self, judge: &Judge) -> Option<&'static str> {
+        let askers = self.askers.load();
+        let server = askers.server(&judge.server.name)?;
+        if judge.server.replay.is_some() {
+            return None;
+        }
+        Some(match server.breaker(&judge.model).state() {
+            providers::BreakerState::Closed => "closed",
+            providers::BreakerState::Open => "open",
+            providers::BreakerState::HalfOpen => "half_open",
+        })
+    }
+
+    async fn whole_verdict(&self, row: &VerdictRow) -> Result<CaseVerdict, EngineError> {
+        let reasons = match &row.reasons_hash {
+            Some(hash) => {
+                let texts = self.store.texts(&row.project, &row.case_id, std::slice::from_ref(hash)).await?;
+                texts.into_iter().find_map(|text| text.body)
+            }
+            None => None,
+        };
+        rows::to_verdict(row, reasons.as_deref())
+    }
+}

@@ -1,0 +1,396 @@
+//! Between judgments and verdicts and the rows that are kept of them.
+
+use std::sync::Arc;
+
+use aggregation::scale::{Preference, Value};
+use aggregation::vote::{Distribution, Rating, Scoring};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::plan::Call;
+use super::work::Work;
+use super::{Engine, EngineError, reading};
+use crate::judgment::{CallFacts, Judgment, Source};
+use crate::rubric::Criterion;
+use crate::store::rows::{
+    Endpoint, JudgmentRow, JudgmentSource, Record, RunCaseRow, TextKind, TextRow, TriageRow, TriageStatus, VerdictRow,
+};
+use crate::verdict::CaseVerdict;
+
+/// A rating as it is stored: the value by kind, so that it can be read without its scale.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredRating {
+    value: StoredValue,
+    scoring: Scoring,
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    fallback: bool,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    distribution: Option<Distribution>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredValue {
+    Number(f64),
+    Category(usize),
+    Pass(bool),
+    Preference(Preference),
+}
+
+impl From<Rating> for StoredRating {
+    fn from(rating: Rating) -> Self {
+        let value = match rating.value {
+            Value::Number(x) => StoredValue::Number(x),
+            Value::Category(index) => StoredValue::Category(index),
+            Value::Pass(passed) => StoredValue::Pass(passed),
+            Value::Preference(p) => StoredValue::Preference(p),
+        };
+        Self { value, scoring: rating.scoring, fallback: rating.fallback, distribution: rating.distribution }
+    }
+}
+
+impl From<StoredRating> for Rating {
+    fn from(stored: StoredRating) -> Self {
+        let value = match stored.value {
+            StoredValue::Number(x) => Value::Number(x),
+            StoredValue::Category(index) => Value::Category(index),
+            StoredValue::Pass(passed) => Value::Pass(passed),
+            StoredValue::Preference(p) => Value::Preference(p),
+        };
+        Self { value, scoring: stored.scoring, distribution: stored.distribution, fallback: stored.fallback }
+    }
+}
+
+/// The key under which a judgment may be used again: everything that can change the answer, and the case.
+pub(super) fn cache_key(work: &Work, call: &Call, criterion: &Criterion) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let fingerprint = work.prints.fingerprint(&call.judge.id, &criterion.name, work.mode);
+    let order = match call.order {
+        aggregation::vote::Order::AsGiven => "as_given",
+        aggregation::vote::Order::Reversed => "reversed",
+    };
+    for part in [fingerprint, order, &work.case_hash] {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.update(&call.sample.to_le_bytes());
+    hasher.finalize().to_hex().to_string()
+}
+
+/// The rows of one call, its prompt and its reply.
+pub(super) fn of_judgments(
+    engine: &Engine,
+    work: &Work,
+    call: &Call,
+    judgments: &[Judgment],
+    prompt: Option<&str>,
+) -> Vec<Record> {
+    let now_us = engine.clock.now_us();
+    let call_id = engine.ids.draw();
+    let mut records = Vec::with_capacity(judgments.len() + 2);
+    let prompt_hash = prompt.map(|prompt| push_text(&mut records, work, TextKind::Prompt, prompt, now_us));
+    let mut last_reply: Option<(&str, String)> = None;
+    for (judgment, criterion) in judgments.iter().zip(&call.criteria) {
+        // Criteria asked together share one reply.
+        let reply_hash = judgment.raw.as_deref().map(|raw| match &last_reply {
+            Some((text, hash)) if *text == raw => hash.clone(),
+            Some(_) | None => {
+                let hash = push_text(&mut records, work, TextKind::Reply, raw, now_us);
+                last_reply = Some((raw, hash.clone()));
+                hash
+            }
+        });
+        if let Some(first) = &judgment.unread_raw {
+            push_text(&mut records, work, TextKind::Reply, first, now_us);
+        }
+        let cache_key = (judgment.source == Source::Asked && judgment.outcome.is_ok())
+            .then(|| cache_key(work, call, criterion));
+        let row = judgment_row(engine, work, call, judgment, Hashes { cache_key, prompt: prompt_hash.clone(), reply: reply_hash });
+        records.push(Record::Judgment(Box::new(JudgmentRow { call_id: call_id.clone(), created_us: now_us, ..row })));
+    }
+    records
+}
+
+struct Hashes {
+    cache_key: Option<String>,
+    prompt: Option<String>,
+    reply: Option<String>,
+}
+
+fn judgment_row(engine: &Engine, work: &Work, call: &Call, judgment: &Judgment, hashes: Hashes) -> JudgmentRow {
+    let facts = &judgment.call;
+    let usage = facts.usage;
+    JudgmentRow {
+        id: engine.ids.draw(),
+        project: work.project.to_string(),
+        run: work.run.to_string(),
+        case_id: work.case.id.0.clone(),
+        case_hash: work.case_hash.clone(),
+        judge: judgment.judge.to_string(),
+        criterion: judgment.criterion.to_string(),
+        order: judgment.order,
+        sample: i64::from(judgment.sample),
+        revision: 0,
+        replaces: None,
+        source: match judgment.source {
+            Source::Asked | Source::Rule | Source::Resumed => JudgmentSource::Asked,
+            Source::Cached => JudgmentSource::Cache,
+            Source::Replayed => JudgmentSource::Replay,
+        },
+        origin_id: judgment.origin_id.clone(),
+        call_id: String::new(),
+        mode: work.mode,
+        panel_version: work.panel.version.clone(),
+        judge_fingerprint: work.prints.fingerprint(&judgment.judge, &judgment.criterion, work.mode).to_owned(),
+        template_hash: work.prints.template_hash(&call.judge.id).to_owned(),
+        rubric_hash: work.prints.rubric_hash.clone(),
+        model_replied: facts.model.clone(),
+        system_fingerprint: facts.system_fingerprint.clone(),
+        outcome: judgment.outcome.map(|rating| json_text(&StoredRating::from(rating))),
+        reply_hash: hashes.reply,
+        prompt_hash: hashes.prompt,
+        repaired: facts.repaired,
+        attempts: integer(facts.attempts.len() as u64),
+        prompt_tokens: usage.map(|u| integer(u.prompt_tokens)),
+        completion_tokens: usage.map(|u| integer(u.completion_tokens)),
+        cached_tokens: usage.map(|u| integer(u.cached_tokens)),
+        reasoning_tokens: usage.map(|u| integer(u.reasoning_tokens)),
+        cost_microusd: facts.cost_microusd.map(integer),
+        latency_us: integer(facts.latency_us),
+        cache_key: hashes.cache_key,
+        created_us: 0,
+    }
+}
+
+/// A stored row as a judgment of this call; `None` when its rating cannot be read (written by a newer version).
+pub(super) fn to_judgment(
+    work: &Work,
+    call: &Call,
+    criterion: &Criterion,
+    row: &JudgmentRow,
+    reply: Option<&str>,
+    source: Source,
+) -> Option<Judgment> {
+    let outcome = match &row.outcome {
+        Ok(rating) => Ok(Rating::from(serde_json::from_str::<StoredRating>(rating).ok()?)),
+        Err(abstention) => Err(*abstention),
+    };
+    let reasons = reply.filter(|_| outcome.is_ok()).map(|reply| reading::reasons(reply, call, criterion, work.mode));
+    let (rationale, evidence) = reasons.unwrap_or_default();
+    Some(Judgment {
+        rationale,
+        evidence,
+        raw: reply.map(str::to_owned),
+        origin_id: Some(row.origin_id.clone().unwrap_or_else(|| row.id.clone())),
+        call: CallFacts { model: row.model_replied.clone(), ..CallFacts::default() },
+        ..Judgment::uncalled(
+            call.judge.id.clone(),
+            Arc::from(criterion.name.as_str()),
+            call.order,
+            call.sample,
+            outcome,
+            source,
+        )
+    })
+}
+
+/// What a verdict carries in words, kept apart so that it can be erased.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Reasons {
+    /// By criterion and judge.
+    votes: Vec<ReasonOf>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ReasonOf {
+    criterion: String,
+    judge: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    rationale: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    evidence: Option<String>,
+}
+
+/// Verdict, case, and queue place in one submission: they are committed together.
+pub(super) fn of_verdict(engine: &Engine, work: &Work, verdict: &CaseVerdict) -> Vec<Record> {
+    let now_us = engine.clock.now_us();
+    let mut records = Vec::with_capacity(5);
+    push_text(&mut records, work, TextKind::Case, &json_text(&*work.case), now_us);
+    let (body, reasons) = split(verdict);
+    let reasons_hash =
+        (!reasons.votes.is_empty()).then(|| push_text(&mut records, work, TextKind::Reasons, &json_text(&reasons), now_us));
+    if work.in_run {
+        records.push(Record::RunCase(run_case(work, now_us)));
+    }
+    let disagreement = most(verdict.criteria.values().filter_map(|c| c.disagreement));
+    let row = VerdictRow {
+        id: verdict.id.clone(),
+        project: work.project.to_string(),
+        run: work.run.to_string(),
+        case_id: work.case.id.0.clone(),
+        case_hash: work.case_hash.clone(),
+        revision: 0,
+        replaces: None,
+        endpoint: if work.in_run { Endpoint::Run } else { Endpoint::Verdict },
+        key_id: None,
+        panel: work.panel.name.clone(),
+        panel_version: work.panel.version.clone(),
+        mode: work.mode,
+        decided: verdict.criteria.values().all(|criterion| criterion.value.is_some()),
+        escalated: verdict.escalated,
+        degraded: verdict.quorum.degraded,
+        disagreement_ppm: disagreement.map(ppm),
+        score_ppm: least(verdict.criteria.values().filter_map(|c| c.score)).map(ppm),
+        reasons_hash,
+        body: json_text(&body),
+        cost_microusd: verdict.cost_usd.map(ppm),
+        latency_us: micros(verdict.latency_ms),
+        overhead_us: micros(verdict.overhead_ms),
+        created_us: now_us,
+    };
+    if verdict.escalated {
+        records.push(Record::Triage(Box::new(triage_row(engine, work, verdict, &row, now_us))));
+    }
+    records.push(Record::Verdict(Box::new(row)));
+    records
+}
+
+fn triage_row(engine: &Engine, work: &Work, verdict: &CaseVerdict, row: &VerdictRow, now_us: i64) -> TriageRow {
+    let severity = verdict.escalation_reasons.iter().map(|reason| *reason as i64).min().unwrap_or(i64::MAX);
+    TriageRow {
+        id: engine.ids.draw(),
+        project: row.project.clone(),
+        verdict_id: row.id.clone(),
+        run: row.run.clone(),
+        case_id: row.case_id.clone(),
+        case_hash: row.case_hash.clone(),
+        panel: row.panel.clone(),
+        panel_version: row.panel_version.clone(),
+        rubric_hash: work.prints.rubric_hash.clone(),
+        mode: work.mode,
+        status: TriageStatus::Open,
+        severity,
+        reasons: json_text(&verdict.escalation_reasons),
+        disagreement_ppm: row.disagreement_ppm,
+        nearness_ppm: nearness(work, verdict).map(ppm),
+        slots: 1,
+        practice: false,
+        inclusion_ppb: inclusion_ppb(work),
+        created_us: now_us,
+    }
+}
+
+/// Least distance of a score from its pass threshold, in score01.
+fn nearness(work: &Work, verdict: &CaseVerdict) -> Option<f64> {
+    let distances = work.panel.rubric.criteria.iter().filter_map(|criterion| {
+        let threshold = criterion.scale.score01(Value::Number(criterion.pass?))?;
+        let score = verdict.criteria.get(&criterion.name)?.score?;
+        Some((score - threshold).abs())
+    });
+    least(distances)
+}
+
+fn run_case(work: &Work, now_us: i64) -> RunCaseRow {
+    let models: Vec<Option<&str>> = work.case.candidates().map(|candidate| candidate.model.as_deref()).collect();
+    let lengths: Vec<usize> = work.case.candidates().map(|candidate| candidate.output.chars().count()).collect();
+    RunCaseRow {
+        project: work.project.to_string(),
+        run: work.run.to_string(),
+        case_id: work.case.id.0.clone(),
+        case_hash: work.case_hash.clone(),
+        position: work.position,
+        shard: 0,
+        mode: work.mode,
+        source: work.case.source.clone(),
+        sensitivity: work.case.sensitivity,
+        inclusion_ppb: inclusion_ppb(work),
+        facts: json!({"models": models, "lengths": lengths}).to_string(),
+        created_us: now_us,
+    }
+}
+
+/// The probability with which the case was drawn for review; `None` when it was not drawn.
+fn inclusion_ppb(work: &Work) -> Option<i64> {
+    work.is_drawn.then(|| rounded(work.panel.random_review_share * 1e9))
+}
+
+/// The stored verdict with its words put back, as far as they are still there.
+pub(super) fn to_verdict(row: &VerdictRow, reasons: Option<&str>) -> Result<CaseVerdict, EngineError> {
+    let mut verdict: CaseVerdict =
+        serde_json::from_str(&row.body).map_err(|source| EngineError::Unreadable { id: row.id.clone(), source })?;
+    let reasons: Reasons = reasons.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    for reason in reasons.votes {
+        let criterion = verdict.criteria.get_mut(&reason.criterion);
+        if let Some(vote) = criterion.and_then(|c| c.votes.iter_mut().find(|vote| vote.judge == reason.judge)) {
+            vote.rationale = reason.rationale;
+            vote.evidence = reason.evidence;
+        }
+    }
+    Ok(verdict)
+}
+
+fn split(verdict: &CaseVerdict) -> (CaseVerdict, Reasons) {
+    let mut body = verdict.clone();
+    let mut reasons = Reasons::default();
+    for (name, criterion) in &mut body.criteria {
+        for vote in &mut criterion.votes {
+            let (rationale, evidence) = (vote.rationale.take(), vote.evidence.take());
+            if rationale.is_some() || evidence.is_some() {
+                let (criterion, judge) = (name.clone(), vote.judge.clone());
+                reasons.votes.push(ReasonOf { criterion, judge, rationale, evidence });
+            }
+        }
+    }
+    (body, reasons)
+}
+
+fn push_text(records: &mut Vec<Record>, work: &Work, kind: TextKind, body: &str, now_us: i64) -> String {
+    let hash = blake3::hash(body.as_bytes()).to_hex().to_string();
+    let retained_until_us = work
+        .panel
+        .retain_texts
+        .map(|kept| now_us.saturating_add(i64::try_from(kept.as_micros()).unwrap_or(i64::MAX)));
+    records.push(Record::Text(TextRow {
+        project: work.project.to_string(),
+        case_id: work.case.id.0.clone(),
+        kind,
+        hash: hash.clone(),
+        source: work.case.source.clone(),
+        panel: work.panel.name.clone(),
+        body: body.to_owned(),
+        recorded_us: now_us,
+        retained_until_us,
+    }));
+    hash
+}
+
+fn json_text(value: &impl Serialize) -> String {
+    // Our own structures always serialise; an empty text would be seen as unreadable, never as a value.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn integer(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn ppm(x: f64) -> i64 {
+    rounded(x * 1e6)
+}
+
+fn micros(millis: f64) -> i64 {
+    rounded(millis * 1e3)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and these quantities are far below 2^53")]
+fn rounded(x: f64) -> i64 {
+    x.round() as i64
+}
+
+fn most(values: impl Iterator<Item = f64>) -> Option<f64> {
+    values.fold(None, |most, x| Some(most.map_or(x, |m: f64| m.max(x))))
+}
+
+fn least(values: impl Iterator<Item = f64>) -> Option<f64> {
+    values.fold(None, |least, x| Some(least.map_or(x, |m: f64| m.min(x))))
+}

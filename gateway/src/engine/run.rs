@@ -1,0 +1,82 @@
+//! Many cases under one panel version.
+
+use std::sync::Arc;
+
+use futures::{Stream, StreamExt};
+use tokio_util::sync::CancellationToken;
+
+use super::{Engine, EngineError, JudgeRequest};
+use crate::case::{Case, CaseId};
+use crate::panel::Panel;
+use crate::verdict::CaseVerdict;
+
+/// How a run is judged.
+#[derive(Debug, Clone)]
+pub struct RunSpec {
+    pub id: Arc<str>,
+    pub project: Arc<str>,
+    /// Pinned: the whole run uses this version.
+    pub panel: Arc<Panel>,
+    /// Cases in flight at once.
+    pub concurrency: usize,
+    pub use_cache: bool,
+    /// Whether the run was begun before: its stored judgments and verdicts are taken, not asked again.
+    pub resumed: bool,
+    pub seed: u64,
+    pub allow_kin: bool,
+    /// No further case is begun once this is cancelled; cases in flight finish.
+    pub stop: CancellationToken,
+    /// Calls that were not sent yet are dropped once this is cancelled.
+    pub cancel: CancellationToken,
+}
+
+/// What became of one case.
+#[derive(Debug)]
+pub struct CaseOutcome {
+    pub case: CaseId,
+    /// Taken from the store: it was finished before an interruption.
+    pub was_stored: bool,
+    pub result: Result<CaseVerdict, EngineError>,
+}
+
+impl Engine {
+    /// Judges a stream of cases; outcomes come in the order of the cases, at most `concurrency` in flight.
+    pub fn judge_run(
+        self: &Arc<Self>,
+        spec: RunSpec,
+        cases: impl Stream<Item = Case> + Send,
+    ) -> impl Stream<Item = CaseOutcome> + Send {
+        let engine = Arc::clone(self);
+        let concurrency = spec.concurrency.max(1);
+        let stop = spec.stop.clone();
+        cases
+            .take_until(stop.cancelled_owned())
+            .enumerate()
+            .map(move |(position, case)| judge_or_load(Arc::clone(&engine), spec.clone(), position, case))
+            .buffered(concurrency)
+    }
+}
+
+async fn judge_or_load(engine: Arc<Engine>, spec: RunSpec, position: usize, case: Case) -> CaseOutcome {
+    let id = case.id.clone();
+    if spec.resumed {
+        match engine.stored_verdict(&spec.project, &spec.id, &id).await {
+            Ok(Some(verdict)) => return CaseOutcome { case: id, was_stored: true, result: Ok(verdict) },
+            Ok(None) => {}
+            Err(error) => return CaseOutcome { case: id, was_stored: false, result: Err(error) },
+        }
+    }
+    let request = JudgeRequest {
+        case: Arc::new(case),
+        panel: spec.panel,
+        project: spec.project,
+        run: Some(spec.id),
+        position: i64::try_from(position).unwrap_or(i64::MAX),
+        use_cache: spec.use_cache,
+        resumed: spec.resumed,
+        seed: spec.seed,
+        allow_kin: spec.allow_kin,
+        cancel: spec.cancel,
+    };
+    CaseOutcome { case: id, was_stored: false, result: engine.judge(request).await }
+}

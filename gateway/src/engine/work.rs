@@ -1,0 +1,58 @@
+//! One case on its way to a verdict: what every step of the engine needs to know.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::askers::PanelPrints;
+use crate::case::{Case, Mode};
+use crate::panel::{ModelKin, Panel};
+
+/// A request to judge one case.
+#[derive(Debug, Clone)]
+pub struct JudgeRequest {
+    pub case: Arc<Case>,
+    pub panel: Arc<Panel>,
+    pub project: Arc<str>,
+    /// The run it belongs to; `None` for a single verdict.
+    pub run: Option<Arc<str>>,
+    /// Place in the run's input, from 0.
+    pub position: i64,
+    /// Whether earlier judgments with the same fingerprint may be used.
+    pub use_cache: bool,
+    /// Whether the run may hold judgments of this case from before an interruption.
+    pub resumed: bool,
+    /// Seed of the draw for random reviews.
+    pub seed: u64,
+    /// Judges related to the candidate vote all the same; the verdict says so.
+    pub allow_kin: bool,
+    /// When it is cancelled, calls that were not sent yet are dropped; sent ones finish and are recorded.
+    pub cancel: CancellationToken,
+}
+
+/// The same with what was decided once for all its calls.
+#[derive(Debug)]
+pub(super) struct Work {
+    pub case: Arc<Case>,
+    pub mode: Mode,
+    /// Hash of everything in the case that a judge sees.
+    pub case_hash: String,
+    pub panel: Arc<Panel>,
+    pub project: Arc<str>,
+    pub verdict_id: String,
+    /// The run's id, or the verdict's own id outside a run: judgments are unique within it.
+    pub run: Arc<str>,
+    pub in_run: bool,
+    pub position: i64,
+    /// Hashes of this panel version.
+    pub prints: Arc<PanelPrints>,
+    pub use_cache: bool,
+    pub resumed: bool,
+    pub allow_kin: bool,
+    pub models: Arc<[ModelKin]>,
+    pub is_drawn: bool,
+    pub started: Instant,
+    pub deadline: Instant,
+    pub cancel: CancellationToken,
+}

@@ -1,0 +1,6 @@
+SELECT project, CAST(COUNT(*) AS BIGINT) AS open_cases
+FROM triage
+WHERE status = 'open'
+GROUP BY project
+ORDER BY project
+LIMIT 1000
