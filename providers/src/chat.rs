@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use crate::recall::Recall;
+
 /// A chat completion to ask of one judge. The model and the address belong to the provider stack.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
@@ -22,6 +24,8 @@ pub struct ChatRequest {
     pub response_schema: Option<Arc<ResponseSchema>>,
     /// Total time for this call with all its waits and retries; the stack's own deadline when `None`.
     pub deadline: Option<Duration>,
+    /// When the caller takes the call back: what was not sent by then never is.
+    pub recall: Recall,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +125,7 @@ impl ChatRequest {
             top_logprobs: None,
             response_schema: None,
             deadline: None,
+            recall: Recall::default(),
         }
     }
 }

@@ -122,6 +122,7 @@ mod tests {
                 schema: json!({"type": "object"}),
             })),
             deadline: None,
+            recall: crate::Recall::default(),
         }
     }
 
