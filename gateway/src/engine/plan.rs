@@ -107,20 +107,22 @@ pub fn samples(judge: &Judge) -> u32 {
     }
 }
 
-/// What the rubric makes of empty candidates.
-pub fn emptiness(case: &Case, rule: EmptyCandidate) -> Emptiness {
-    let is_empty = |text: &str| text.trim().is_empty();
+/// What the rubric makes of empty candidates. A panel of recorded judges needs no texts, so theirs may be missing.
+pub fn emptiness(panel: &Panel, case: &Case) -> Emptiness {
+    if panel.judges.iter().all(|judge| judge.server.replay.is_some()) {
+        return Emptiness::None;
+    }
     let side = match &case.candidates {
-        Candidates::One(only) if is_empty(&only.output) => EmptySide::Only,
+        Candidates::One(only) if only.is_blank() => EmptySide::Only,
         Candidates::One(_) => return Emptiness::None,
-        Candidates::Pair { a, b } => match (is_empty(&a.output), is_empty(&b.output)) {
+        Candidates::Pair { a, b } => match (a.is_blank(), b.is_blank()) {
             (true, true) => EmptySide::Both,
             (true, false) => EmptySide::A,
             (false, true) => EmptySide::B,
             (false, false) => return Emptiness::None,
         },
     };
-    match rule {
+    match panel.rubric.empty {
         EmptyCandidate::Exclude => Emptiness::Excluded,
         EmptyCandidate::Fail => Emptiness::Fails(side),
     }
