@@ -13,12 +13,14 @@ use crate::api::ApiError;
 use crate::case::Case;
 use crate::clock::Clock;
 use crate::engine::ids::Ids;
+use crate::engine::prompt;
 use crate::engine::recorder::{Recorder, RecorderSettings};
 use crate::engine::{Askers, Engine, WiringError, kinship_gap};
 use crate::panel::Panel;
 use crate::settings::{Alias, AliasTarget, Config};
 use crate::store::{SqlStore, Store, StoreError, StoreLocation};
 use crate::telemetry::metrics::Metrics;
+use crate::templates::OptionalField;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
@@ -117,10 +119,16 @@ impl App {
         self.config().aliases.iter().map(|(name, alias)| (name.clone(), target(alias))).collect()
     }
 
-    /// Refuses what can be known before the first call: missing keys, and kinship that leaves no quorum.
+    /// Refuses what can be known before the first call: missing keys, prompts that cannot be written, and kinship that
+    /// leaves no quorum.
     pub fn check_ready(&self, panel: &Panel, case: &Case, allow_kin: bool) -> Result<(), ApiError> {
         if let Some(missing) = self.config().missing_keys(&panel.name).first().cloned() {
             return Err(ApiError::MissingKey { judge: missing.judge.to_string(), source_name: missing.gap.to_string() });
+        }
+        let lacks = |field: OptionalField| (!field.is_in(case)).then(|| case.id.clone());
+        let unaskable = prompt::unaskable(panel, case.mode(), lacks);
+        if !unaskable.is_empty() {
+            return Err(ApiError::Unaskable(unaskable));
         }
         if allow_kin {
             return Ok(());

@@ -1,12 +1,14 @@
 //! Errors of native routes: `application/problem+json` (RFC 9457). A 5xx body carries an id, not the cause.
 
 use axum::Json;
+use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::engine::EngineError;
+use crate::engine::prompt::PromptError;
 use crate::intake::FieldProblem;
 use crate::store::StoreError;
 
@@ -38,6 +40,27 @@ pub struct ProblemDetail {
     pub hint: Option<String>,
 }
 
+impl ProblemDetail {
+    /// Takes the next step out of the message, where it has one.
+    fn of(field: String, text: String) -> Self {
+        match text.split_once("; hint: ").or_else(|| text.split_once("? hint: ")) {
+            Some((message, hint)) => Self { field, message: message.to_owned(), hint: Some(hint.to_owned()) },
+            None => Self { field, message: text, hint: None },
+        }
+    }
+}
+
+/// Where the request causes a prompt's problem.
+fn place(problem: &PromptError) -> String {
+    match problem {
+        PromptError::Missing { field, .. } => format!("case.{}", field.name()),
+        PromptError::NoFile { .. } => String::from("case"),
+        PromptError::TogetherNeedsJson { .. }
+        | PromptError::EvidenceNeedsText { .. }
+        | PromptError::Template { .. } => String::from("panel"),
+    }
+}
+
 /// What a handler may fail with.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
@@ -59,6 +82,8 @@ pub enum ApiError {
     UnknownVerdict(String),
     #[error("the case is not valid")]
     InvalidCase(Vec<FieldProblem>),
+    #[error("panel cannot be asked about this case")]
+    Unaskable(Vec<PromptError>),
     #[error("kinship leaves panel `{panel}` without a quorum for candidate `{model}`: {judges}")]
     NoQuorumByKinship { panel: String, model: String, judges: String },
     #[error("key of judge `{judge}` is missing: {source_name}")]
@@ -80,7 +105,7 @@ impl ApiError {
             Self::NoRoute(_) | Self::UnknownPanel { .. } | Self::UnknownVerdict(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::InvalidCase(_) | Self::NoQuorumByKinship { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::InvalidCase(_) | Self::Unaskable(_) | Self::NoQuorumByKinship { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Engine(EngineError::ShuttingDown | EngineError::Cancelled) | Self::MissingKey { .. } => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
@@ -99,6 +124,7 @@ impl ApiError {
             Self::UnknownPanel { .. } => ("unknown-panel", "There is no such panel"),
             Self::UnknownVerdict(_) => ("unknown-verdict", "There is no such verdict"),
             Self::InvalidCase(_) => ("invalid-case", "The case is not valid"),
+            Self::Unaskable(_) => ("unaskable", "The judges cannot be asked about this case"),
             Self::NoQuorumByKinship { .. } => ("no-quorum-by-kinship", "The judges are related to the candidate"),
             Self::MissingKey { .. } => ("missing-key", "A judge has no key"),
             Self::Engine(EngineError::ShuttingDown) => ("shutting-down", "The gateway is shutting down"),
@@ -112,15 +138,13 @@ impl ApiError {
             Self::InvalidCase(problems) => problems
                 .iter()
                 .map(|problem| {
-                    let text = problem.problem.to_string();
-                    let (message, hint) = match text.split_once("; hint: ").or_else(|| text.split_once("? hint: ")) {
-                        Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
-                        None => (text, None),
-                    };
                     let field = problem.field.as_ref().map_or_else(|| String::from("case"), |f| format!("case.{f}"));
-                    ProblemDetail { field, message, hint }
+                    ProblemDetail::of(field, problem.problem.to_string())
                 })
                 .collect(),
+            Self::Unaskable(problems) => {
+                problems.iter().map(|problem| ProblemDetail::of(place(problem), problem.to_string())).collect()
+            }
             _ => Vec::new(),
         };
         ProblemBody {
@@ -140,7 +164,10 @@ impl IntoResponse for ApiError {
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(error = &self as &dyn std::error::Error, "request failed");
         }
-        let mut response = (status, Json(self.body(status))).into_response();
+        let body = self.body(status);
+        let mut response = (status, Json(&body)).into_response();
+        // For `with_request_id`, which knows the id.
+        response.extensions_mut().insert(body);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if status == StatusCode::SERVICE_UNAVAILABLE {
@@ -148,4 +175,14 @@ impl IntoResponse for ApiError {
         }
         response
     }
+}
+
+/// Writes the request's id into a problem document; other responses stay as they are.
+pub(super) fn with_request_id(mut response: Response, request_id: &str) -> Response {
+    let Some(mut body) = response.extensions_mut().remove::<ProblemBody>() else { return response };
+    body.request_id = Some(request_id.to_owned());
+    if let Ok(json) = serde_json::to_vec(&body) {
+        *response.body_mut() = Body::from(json);
+    }
+    response
 }

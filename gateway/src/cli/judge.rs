@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use futures::StreamExt;
@@ -17,6 +18,7 @@ use super::{JudgeArgs, output, report, setup, single};
 use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::{Case, Mode};
+use crate::engine::prompt::{self, PromptError};
 use crate::engine::run::RunSpec;
 use crate::engine::{EngineError, kinship_gap_of};
 use crate::intake::{CandidateTexts, CaseFile, FieldMap, IntakeOptions, Report, validate};
@@ -60,11 +62,17 @@ pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
     for warning in checked.warnings() {
         output::note(&format!("warning: {warning}"));
     }
+    refuse_unaskable(path, &panel, &checked)?;
     refuse_kin(&panel, &checked, &config.models, args.allow_kin)?;
     let app = App::build(config).await.map_err(setup::app_failure)?;
+    let signals = Signals::listen();
     let job = Job { panel, total: checked.cases, file, options };
-    let exit = judge_all(&app, job, &args).await;
-    app.shut_down(crate::api::SHUTDOWN_GRACE).await;
+    let exit = judge_all(&app, job, &args, &signals).await;
+    // Sent calls finish and are recorded, unless a second signal wants the end at once.
+    tokio::select! {
+        () = app.shut_down(crate::api::SHUTDOWN_GRACE) => {}
+        () = signals.hard.cancelled() => app.shut_down(Duration::ZERO).await,
+    }
     exit
 }
 
@@ -75,9 +83,8 @@ struct Job {
     options: IntakeOptions,
 }
 
-async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failure> {
+async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> Result<Exit, Failure> {
     let (run_id, resumed) = begin_run(app, &job, args).await?;
-    let signals = Signals::listen();
     let spec = RunSpec {
         id: Arc::from(run_id.as_str()),
         project: Arc::from(DEFAULT_PROJECT),
@@ -102,7 +109,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failur
     let mut sink = Sink::open(args)?;
     let mut progress = Progress::new(job.total, args.quiet);
     let (cases, reader) = read_cases(job.file, job.options, signals.soft.clone());
-    let mut outcomes = std::pin::pin!(app.engine().judge_run(spec, cases));
+    let mut outcomes = Box::pin(app.engine().judge_run(spec, cases));
     let mut summary = RunSummary::new();
     let mut rows: Vec<CaseVerdict> = Vec::new();
     let mut first_error: Option<EngineError> = None;
@@ -128,6 +135,8 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failur
         }
         progress.update(Counts { done: summary.cases, escalated: summary.escalated, undecided: summary.undecided });
     }
+    // The reader may wait for a place in the channel, which nobody empties any more.
+    drop(outcomes);
     progress.finish();
     sink.finish()?;
     reader.await.context("the reader of the cases stopped")?.map_err(|error| Failure::new(Exit::BadData, error))?;
@@ -215,6 +224,30 @@ fn refuse_bad_cases(path: &Path, checked: &Report, args: &JudgeArgs) -> Result<(
         output::note(&format!("{name}: {} lines are left out", checked.problem_count));
     }
     Ok(())
+}
+
+/// Prompts that cannot be written stop the run before its first call.
+fn refuse_unaskable(path: &Path, panel: &Panel, checked: &Report) -> Result<(), Failure> {
+    let mut exit = Exit::Pass;
+    let mut problems = Vec::new();
+    for &mode in checked.modes.keys() {
+        let first_without = |field| checked.first_without.get(&(mode, field));
+        for problem in prompt::unaskable(panel, mode, |field| first_without(field).map(|at| at.id.clone())) {
+            let at = match &problem {
+                PromptError::Missing { field, .. } => first_without(*field),
+                PromptError::NoFile { .. }
+                | PromptError::TogetherNeedsJson { .. }
+                | PromptError::EvidenceNeedsText { .. }
+                | PromptError::Template { .. } => None,
+            };
+            exit = exit.and(if at.is_some() { Exit::BadData } else { Exit::Configuration });
+            problems.push(match at {
+                Some(at) => format!("{}:line {}: {problem}", path.display(), at.line),
+                None => problem.to_string(),
+            });
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Failure::new(exit, anyhow::Error::msg(problems.join("\n")))) }
 }
 
 /// Kinship that leaves no quorum stops the run before its first call.

@@ -11,6 +11,7 @@ use minijinja::ErrorKind;
 use providers::chat::{Message, ResponseSchema, Role};
 
 use crate::case::{Case, CaseId, Mode};
+use crate::panel::Panel;
 use crate::rubric::{Ask, Criterion, Evidence, Rubric};
 use crate::templates::{
     AnswerFormat, OptionalField, Template, Variables, form, neutralise, response_schema, sample_case,
@@ -95,6 +96,28 @@ pub fn check(template: &Template, rubric: &Rubric, mode: Mode) -> Result<(), Pro
         render(&Question { case: &case, rubric, criteria, template, order: Order::AsGiven })?;
     }
     Ok(())
+}
+
+/// All that keeps a panel's judges from being asked about cases of this mode, before anything is spent.
+/// `first_without` names a case that lacks a field. Recorded judges are not asked.
+pub fn unaskable(
+    panel: &Panel,
+    mode: Mode,
+    first_without: impl Fn(OptionalField) -> Option<CaseId>,
+) -> Vec<PromptError> {
+    let mut problems: Vec<PromptError> = Vec::new();
+    let asked = panel.judges.iter().chain(&panel.replacements).filter(|judge| judge.server.replay.is_none());
+    for template in asked.map(|judge| &judge.template) {
+        let lacking = template.needs(mode).iter().filter_map(|&field| {
+            Some(PromptError::Missing { case: first_without(field)?, field, template: template.name.clone() })
+        });
+        for problem in check(template, &panel.rubric, mode).err().into_iter().chain(lacking) {
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
+    }
+    problems
 }
 
 /// The one repair: what was asked, what came back, and the required form again. It says what was wrong with the reply
