@@ -161,7 +161,8 @@ fn conclude(
     }
     if let Some(error) = first_error {
         output::note(&format!("{} cases were not recorded; go on with: {}", summary.errors, resume_command(run_id, args)));
-        return Err(Failure::new(Exit::Internal, error));
+        let exit = if matches!(error, EngineError::CaseChanged { .. }) { Exit::BadData } else { Exit::Internal };
+        return Err(Failure::new(exit, error));
     }
     if summary.is_silent() {
         output::note("no judge answered; hint: `tribunal check --probe` calls each judge once");

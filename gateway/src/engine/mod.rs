@@ -35,6 +35,7 @@ use self::plan::{Emptiness, Standing};
 use self::recorder::{Recorder, RecorderError};
 pub use self::work::JudgeRequest;
 use self::work::Work;
+use crate::case::CaseId;
 use crate::clock::Clock;
 use crate::judge::Judge;
 use crate::store::{Store, StoreError};
@@ -50,6 +51,8 @@ pub enum EngineError {
     Recorder(#[from] RecorderError),
     #[error("read recorded judgments")]
     Replay(#[from] replay::ReplayError),
+    #[error("case `{case}` was judged in this run with other texts; hint: begin a new run, unchanged judgments come from the cache")]
+    CaseChanged { case: CaseId },
     #[error("the caller went away before the verdict")]
     Cancelled,
     #[error("shutting down")]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::rows;
 use super::{Engine, EngineError};
-use crate::case::CaseId;
+use crate::case::{Case, CaseId};
 use crate::judge::Judge;
 use crate::store::StoreError;
 use crate::store::rows::{JudgmentRow, RunEnd, RunRow, RunSummary, VerdictRow};
@@ -27,6 +27,20 @@ impl Engine {
         case: &CaseId,
     ) -> Result<Option<CaseVerdict>, EngineError> {
         match self.store.verdict_of_case(project, run, &case.0).await? {
+            Some(row) => self.whole_verdict(&row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The verdict that this very case has in a run. Errs when the run knows it with other texts.
+    pub(super) async fn finished_verdict(
+        &self,
+        project: &str,
+        run: &str,
+        case: &Case,
+    ) -> Result<Option<CaseVerdict>, EngineError> {
+        match self.store.verdict_of_case(project, run, &case.id.0).await? {
+            Some(row) if row.case_hash != case.content_hash() => Err(EngineError::CaseChanged { case: case.id.clone() }),
             Some(row) => self.whole_verdict(&row).await.map(Some),
             None => Ok(None),
         }
