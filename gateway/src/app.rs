@@ -13,6 +13,7 @@ use crate::api::ApiError;
 use crate::case::Case;
 use crate::clock::Clock;
 use crate::engine::ids::Ids;
+use crate::engine::plan;
 use crate::engine::recorder::{Recorder, RecorderSettings};
 use crate::engine::{Askers, Engine, WiringError, kinship_gap};
 use crate::panel::Panel;
@@ -121,6 +122,9 @@ impl App {
     pub fn check_ready(&self, panel: &Panel, case: &Case, allow_kin: bool) -> Result<(), ApiError> {
         if let Some(missing) = self.config().missing_keys(&panel.name).first().cloned() {
             return Err(ApiError::MissingKey { judge: missing.judge.to_string(), source_name: missing.gap.to_string() });
+        }
+        if let Some(reason) = plan::unaskable(panel, case) {
+            return Err(ApiError::Unaskable { reason });
         }
         if allow_kin {
             return Ok(());

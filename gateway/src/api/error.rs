@@ -61,6 +61,8 @@ pub enum ApiError {
     InvalidCase(Vec<FieldProblem>),
     #[error("kinship leaves panel `{panel}` without a quorum for candidate `{model}`: {judges}")]
     NoQuorumByKinship { panel: String, model: String, judges: String },
+    #[error("{reason}")]
+    Unaskable { reason: String },
     #[error("key of judge `{judge}` is missing: {source_name}")]
     MissingKey { judge: String, source_name: String },
     #[error(transparent)]
@@ -80,7 +82,7 @@ impl ApiError {
             Self::NoRoute(_) | Self::UnknownPanel { .. } | Self::UnknownVerdict(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::InvalidCase(_) | Self::NoQuorumByKinship { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::InvalidCase(_) | Self::NoQuorumByKinship { .. } | Self::Unaskable { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Engine(EngineError::ShuttingDown | EngineError::Cancelled) | Self::MissingKey { .. } => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
@@ -100,6 +102,7 @@ impl ApiError {
             Self::UnknownVerdict(_) => ("unknown-verdict", "There is no such verdict"),
             Self::InvalidCase(_) => ("invalid-case", "The case is not valid"),
             Self::NoQuorumByKinship { .. } => ("no-quorum-by-kinship", "The judges are related to the candidate"),
+            Self::Unaskable { .. } => ("unaskable", "The panel cannot be asked about this case"),
             Self::MissingKey { .. } => ("missing-key", "A judge has no key"),
             Self::Engine(EngineError::ShuttingDown) => ("shutting-down", "The gateway is shutting down"),
             Self::Engine(_) | Self::Store(_) | Self::Internal(_) => ("internal", "Something failed here"),

@@ -18,7 +18,7 @@ use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::{Case, Mode};
 use crate::engine::run::RunSpec;
-use crate::engine::{EngineError, kinship_gap_of};
+use crate::engine::{EngineError, kinship_gap_of, plan};
 use crate::intake::{CandidateTexts, CaseFile, FieldMap, IntakeOptions, Report, validate};
 use crate::judge::ProviderKind;
 use crate::panel::Panel;
@@ -60,6 +60,7 @@ pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
     for warning in checked.warnings() {
         output::note(&format!("warning: {warning}"));
     }
+    refuse_unaskable(path, &panel, &checked)?;
     refuse_kin(&panel, &checked, &config.models, args.allow_kin)?;
     let app = App::build(config).await.map_err(setup::app_failure)?;
     let job = Job { panel, total: checked.cases, file, options };
@@ -215,6 +216,28 @@ fn refuse_bad_cases(path: &Path, checked: &Report, args: &JudgeArgs) -> Result<(
         output::note(&format!("{name}: {} lines are left out", checked.problem_count));
     }
     Ok(())
+}
+
+/// Templates without a file for a mode, and cases without a field that a template needs, stop it too.
+fn refuse_unaskable(path: &Path, panel: &Panel, checked: &Report) -> Result<(), Failure> {
+    let mut problems = Vec::new();
+    for judge in plan::askable_judges(panel) {
+        for &mode in checked.modes.keys() {
+            if judge.template.source(mode).is_none() {
+                problems.push(format!("{}\n  hint: add the file, or use another template", plan::no_file(judge, mode)));
+            }
+            for field in judge.template.needs(mode) {
+                if let Some(at) = checked.first_without.get(&(mode, *field)) {
+                    let (name, lacks) = (path.display(), plan::lacks(judge, field.name()));
+                    problems.push(format!("{name}:{}: case `{}`: {lacks}", at.line, at.id));
+                }
+            }
+        }
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::BadData, anyhow::Error::msg(problems.join("\n"))))
 }
 
 /// Kinship that leaves no quorum stops the run before its first call.

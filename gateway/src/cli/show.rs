@@ -6,6 +6,7 @@ use super::exit::{Exit, Failure};
 use super::{ShowArgs, output, report, runs, setup};
 use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
+use crate::engine::kind_of;
 use crate::settings::Source;
 use crate::store::rows::{JudgmentRow, JudgmentSource, RunSummary as StoredRun};
 use crate::summary::RunSummary;
@@ -115,17 +116,20 @@ async fn print_judgments(app: &App, run: &str, case: &str) -> Result<(), Failure
 
 /// One judgment for scripts; `raw` is null once its text was erased.
 fn judgment_json(row: &JudgmentRow, raw: Option<&str>) -> serde_json::Value {
-    let (rating, abstention) = match &row.outcome {
-        Ok(rating) => (serde_json::from_str::<serde_json::Value>(rating).unwrap_or_default(), serde_json::Value::Null),
-        Err(abstention) => (serde_json::Value::Null, serde_json::to_value(abstention).unwrap_or_default()),
+    let (mut rating, abstention) = match &row.outcome {
+        Ok(rating) => (serde_json::from_str::<serde_json::Value>(rating).unwrap_or_default(), None),
+        Err(abstention) => (serde_json::Value::Null, Some(kind_of(*abstention))),
     };
+    let abstention = abstention.map(|(kind, class, reason)| json!({"kind": kind, "class": class, "reason": reason}));
     json!({
         "case": row.case_id,
         "judge": row.judge,
         "criterion": row.criterion,
         "order": row.order,
         "sample": row.sample,
-        "rating": rating,
+        "value": rating["value"].take(),
+        "scoring": rating["scoring"].take(),
+        "label_mass": rating["distribution"]["label_mass"].take(),
         "abstention": abstention,
         "source": match row.source {
             JudgmentSource::Asked => "asked",

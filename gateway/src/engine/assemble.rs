@@ -7,7 +7,7 @@ use aggregation::order::{ExpectedOrders, fold_orders};
 use aggregation::panel_vote::{Method, Weights};
 use aggregation::scale::{Preference, Scale, Value};
 use aggregation::verdict::{Outcome, Policy, Undecided, Verdict, Warning, decide};
-use aggregation::vote::{Abstention, Order, Pass, Vote};
+use aggregation::vote::{Abstention, Exclusion, Order, Pass, UnparseableClass, Vote};
 
 use super::Attendance;
 use super::plan::asked_scale;
@@ -203,7 +203,13 @@ fn report(
 }
 
 fn abstention_report(vote: &Vote, abstention: Abstention, detail: Option<String>) -> AbstentionReport {
-    let (kind, class, reason) = match abstention {
+    let (kind, class, reason) = kind_of(abstention);
+    AbstentionReport { judge: vote.judge.to_string(), kind, class, reason, detail }
+}
+
+/// An abstention in the words of the verdict.
+pub fn kind_of(abstention: Abstention) -> (AbstentionKind, Option<UnparseableClass>, Option<Exclusion>) {
+    match abstention {
         Abstention::Refused => (AbstentionKind::Refused, None, None),
         Abstention::Unparseable(class) => (AbstentionKind::Unparseable, Some(class), None),
         Abstention::Unsupported => (AbstentionKind::Unsupported, None, None),
@@ -213,8 +219,7 @@ fn abstention_report(vote: &Vote, abstention: Abstention, detail: Option<String>
         Abstention::RateLimited => (AbstentionKind::RateLimited, None, None),
         Abstention::OverBudget => (AbstentionKind::OverBudget, None, None),
         Abstention::Excluded(reason) => (AbstentionKind::Excluded, None, Some(reason)),
-    };
-    AbstentionReport { judge: vote.judge.to_string(), kind, class, reason, detail }
+    }
 }
 
 /// A value as users write it: a number, a label, `pass`/`fail`, or `a`/`b`/`tie`.
@@ -230,6 +235,24 @@ pub fn value_json(scale: &Scale, value: Value) -> serde_json::Value {
         Value::Pass(passed) => serde_json::Value::from(if passed { "pass" } else { "fail" }),
         Value::Preference(p) => serde_json::Value::from(p.to_string()),
     }
+}
+
+/// The inverse of [`value_json`]; `None` when it is not on the scale.
+pub fn value_of_json(scale: &Scale, json: &serde_json::Value) -> Option<Value> {
+    let value = match scale {
+        Scale::Ordinal(_) | Scale::Continuous(_) => Value::Number(json.as_f64()?),
+        Scale::Nominal(labels) => {
+            let label = json.as_str()?;
+            Value::Category(labels.values().iter().position(|known| known == label)?)
+        }
+        Scale::PassFail => match json.as_str()? {
+            "pass" => Value::Pass(true),
+            "fail" => Value::Pass(false),
+            _ => return None,
+        },
+        Scale::Pairwise { .. } => Value::Preference(serde_json::from_value(json.clone()).ok()?),
+    };
+    scale.contains(value).then_some(value)
 }
 
 fn preference(value: Value) -> Option<Preference> {

@@ -27,6 +27,7 @@ use arc_swap::ArcSwap;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
+pub use self::assemble::kind_of;
 pub use self::askers::{Askers, WiringError, dialect};
 pub use self::kin::{KinshipGap, kinship_gap, kinship_gap_of};
 use self::fan_out::Collected;

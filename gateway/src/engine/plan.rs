@@ -126,6 +126,33 @@ pub fn emptiness(case: &Case, rule: EmptyCandidate) -> Emptiness {
     }
 }
 
+/// Why some judge of the panel could not be asked about this case at all: a template without a file for its mode, or
+/// a field that the template needs and the case lacks. Known before the first call.
+pub fn unaskable(panel: &Panel, case: &Case) -> Option<String> {
+    let mode = case.mode();
+    askable_judges(panel).find_map(|judge| {
+        let template = &judge.template;
+        if template.source(mode).is_none() {
+            return Some(no_file(judge, mode));
+        }
+        let missing = template.needs(mode).iter().find(|field| !field.is_in(case))?;
+        Some(lacks(judge, missing.name()))
+    })
+}
+
+/// Members and replacements that are asked with a prompt; recorded judges need none.
+pub fn askable_judges(panel: &Panel) -> impl Iterator<Item = &Arc<Judge>> {
+    panel.judges.iter().chain(&panel.replacements).filter(|judge| judge.server.replay.is_none())
+}
+
+pub fn no_file(judge: &Judge, mode: Mode) -> String {
+    format!("template `{}` of judge `{}` has no file for {mode} cases", judge.template.name, judge.id)
+}
+
+pub fn lacks(judge: &Judge, field: &str) -> String {
+    format!("`{field}` is missing, which template `{}` of judge `{}` needs", judge.template.name, judge.id)
+}
+
 /// Whether a case is drawn for a person's review: by hash, before the first call, so nothing that the judges say
 /// can move it. The share of drawn cases tends to `share`.
 pub fn is_drawn_for_review(seed: u64, panel_version: &str, case_id: &str, share: f64) -> bool {

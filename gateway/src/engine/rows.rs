@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use aggregation::scale::{Preference, Value};
+use aggregation::scale::{Scale, Value};
 use aggregation::vote::{Distribution, Rating, Scoring};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::plan::Call;
+use super::assemble::{value_json, value_of_json};
+use super::plan::{Call, asked_scale};
 use super::work::Work;
 use super::{Engine, EngineError, reading};
 use crate::judgment::{CallFacts, Judgment, Source};
@@ -17,11 +18,11 @@ use crate::store::rows::{
 };
 use crate::verdict::CaseVerdict;
 
-/// A rating as it is stored: the value by kind, so that it can be read without its scale.
+/// A rating as it is stored: its value as users write it, so that it can be read without its scale.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredRating {
-    value: StoredValue,
+    value: serde_json::Value,
     scoring: Scoring,
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     fallback: bool,
@@ -29,36 +30,20 @@ struct StoredRating {
     distribution: Option<Distribution>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StoredValue {
-    Number(f64),
-    Category(usize),
-    Pass(bool),
-    Preference(Preference),
-}
-
-impl From<Rating> for StoredRating {
-    fn from(rating: Rating) -> Self {
-        let value = match rating.value {
-            Value::Number(x) => StoredValue::Number(x),
-            Value::Category(index) => StoredValue::Category(index),
-            Value::Pass(passed) => StoredValue::Pass(passed),
-            Value::Preference(p) => StoredValue::Preference(p),
-        };
-        Self { value, scoring: rating.scoring, fallback: rating.fallback, distribution: rating.distribution }
+impl StoredRating {
+    fn of(rating: &Rating, scale: &Scale) -> Self {
+        Self {
+            value: value_json(scale, rating.value),
+            scoring: rating.scoring,
+            fallback: rating.fallback,
+            distribution: rating.distribution,
+        }
     }
-}
 
-impl From<StoredRating> for Rating {
-    fn from(stored: StoredRating) -> Self {
-        let value = match stored.value {
-            StoredValue::Number(x) => Value::Number(x),
-            StoredValue::Category(index) => Value::Category(index),
-            StoredValue::Pass(passed) => Value::Pass(passed),
-            StoredValue::Preference(p) => Value::Preference(p),
-        };
-        Self { value, scoring: stored.scoring, distribution: stored.distribution, fallback: stored.fallback }
+    /// `None` when the value is not on the scale.
+    fn on(self, scale: &Scale) -> Option<Rating> {
+        let value = value_of_json(scale, &self.value)?;
+        Some(Rating { value, scoring: self.scoring, distribution: self.distribution, fallback: self.fallback })
     }
 }
 
@@ -106,7 +91,9 @@ pub(super) fn of_judgments(
         }
         let cache_key = (judgment.source == Source::Asked && judgment.outcome.is_ok())
             .then(|| cache_key(work, call, criterion));
-        let row = judgment_row(engine, work, call, judgment, Hashes { cache_key, prompt: prompt_hash.clone(), reply: reply_hash });
+        let scale = asked_scale(criterion, work.mode);
+        let hashes = Hashes { cache_key, prompt: prompt_hash.clone(), reply: reply_hash };
+        let row = judgment_row(engine, work, call, judgment, &scale, hashes);
         records.push(Record::Judgment(Box::new(JudgmentRow { call_id: call_id.clone(), created_us: now_us, ..row })));
     }
     records
@@ -118,7 +105,14 @@ struct Hashes {
     reply: Option<String>,
 }
 
-fn judgment_row(engine: &Engine, work: &Work, call: &Call, judgment: &Judgment, hashes: Hashes) -> JudgmentRow {
+fn judgment_row(
+    engine: &Engine,
+    work: &Work,
+    call: &Call,
+    judgment: &Judgment,
+    scale: &Scale,
+    hashes: Hashes,
+) -> JudgmentRow {
     let facts = &judgment.call;
     let usage = facts.usage;
     JudgmentRow {
@@ -147,7 +141,7 @@ fn judgment_row(engine: &Engine, work: &Work, call: &Call, judgment: &Judgment, 
         rubric_hash: work.prints.rubric_hash.clone(),
         model_replied: facts.model.clone(),
         system_fingerprint: facts.system_fingerprint.clone(),
-        outcome: judgment.outcome.map(|rating| json_text(&StoredRating::from(rating))),
+        outcome: judgment.outcome.map(|rating| json_text(&StoredRating::of(&rating, scale))),
         reply_hash: hashes.reply,
         prompt_hash: hashes.prompt,
         repaired: facts.repaired,
@@ -173,7 +167,7 @@ pub(super) fn to_judgment(
     source: Source,
 ) -> Option<Judgment> {
     let outcome = match &row.outcome {
-        Ok(rating) => Ok(Rating::from(serde_json::from_str::<StoredRating>(rating).ok()?)),
+        Ok(rating) => Ok(serde_json::from_str::<StoredRating>(rating).ok()?.on(&asked_scale(criterion, work.mode))?),
         Err(abstention) => Err(*abstention),
     };
     let reasons = reply.filter(|_| outcome.is_ok()).map(|reply| reading::reasons(reply, call, criterion, work.mode));
