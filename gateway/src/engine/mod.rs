@@ -1,1 +1,3 @@
 //! From a case to a verdict.
+
+pub mod reply;
