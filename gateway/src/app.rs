@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use secrecy::ExposeSecret;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::api::ApiError;
@@ -20,6 +21,9 @@ use crate::panel::Panel;
 use crate::settings::{Alias, AliasTarget, Config};
 use crate::store::{SqlStore, Store, StoreError, StoreLocation};
 use crate::telemetry::metrics::Metrics;
+
+/// How often texts past their retention are looked for.
+const RETENTION_CHECK: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
@@ -145,6 +149,18 @@ impl App {
             .metrics
             .render(self.parts.engine.recorder.stats().waiting_records, &triage)
             .map_err(|error| ApiError::Internal(error.to_string()))
+    }
+
+    /// Erases texts past their retention now and once an hour, until `stop`.
+    pub fn keep_retention(&self, stop: CancellationToken) {
+        let engine = Arc::clone(&self.parts.engine);
+        self.parts.background.spawn(async move {
+            let mut every = tokio::time::interval(RETENTION_CHECK);
+            // Losing a tick is fine: the next one does its work.
+            while stop.run_until_cancelled(every.tick()).await.is_some() {
+                engine.erase_expired_texts().await;
+            }
+        });
     }
 
     /// Lets what was sent finish and be recorded, up to `grace`; then closes the store.

@@ -17,7 +17,7 @@ use super::{JudgeArgs, output, report, setup, single};
 use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::{Case, Mode};
-use crate::engine::run::RunSpec;
+use crate::engine::run::{RunSpec, usual_concurrency};
 use crate::engine::{EngineError, kinship_gap_of, plan};
 use crate::intake::{CandidateTexts, CaseFile, FieldMap, IntakeOptions, Report, validate};
 use crate::judge::ProviderKind;
@@ -83,7 +83,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failur
         id: Arc::from(run_id.as_str()),
         project: Arc::from(DEFAULT_PROJECT),
         panel: Arc::clone(&job.panel),
-        concurrency: usize::from(args.jobs),
+        concurrency: args.jobs.map_or_else(|| usual_concurrency(&job.panel), usize::from),
         use_cache: !args.no_cache,
         resumed,
         seed: args.seed,
@@ -133,6 +133,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failur
     sink.finish()?;
     reader.await.context("the reader of the cases stopped")?.map_err(|error| Failure::new(Exit::BadData, error))?;
     let is_interrupted = signals.soft.is_cancelled();
+    app.engine().erase_expired_texts().await;
     end_run(app, &run_id, &summary, is_interrupted || summary.errors > 0).await?;
     if !args.quiet && !args.json {
         output::text(&report::run(&summary, if job.total <= MAX_ROWS as u64 { &rows } else { &[] }));

@@ -89,9 +89,9 @@ pub struct JudgeArgs {
     /// Where verdicts go, one JSON line a case, in the order of the cases.
     #[arg(short = 'o', long = "out", value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Cases in flight at once.
-    #[arg(short = 'j', long, default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
-    pub jobs: u16,
+    /// Cases in flight at once; without it, as many as keep the limited servers busy, at most 16.
+    #[arg(short = 'j', long, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
+    pub jobs: Option<u16>,
     /// Go on with an interrupted run (`last` is the newest): nothing stored is asked again.
     #[arg(long, value_name = "RUN")]
     pub resume: Option<String>,

@@ -40,6 +40,7 @@ pub async fn run(source: &Source, args: ServeArgs) -> Result<Exit, Failure> {
     })?;
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Internal, error))?;
     output::note(&format!("listening on http://{address}  (docs: http://{address}/docs)"));
+    app.keep_retention(signals.soft.clone());
     let router = api::router(app.clone());
     // Small answers must not wait for the peer's delayed acknowledgement.
     let listener = listener.tap_io(|stream| {

@@ -49,6 +49,7 @@ async fn show(app: &App, args: &ShowArgs) -> Result<Exit, Failure> {
             };
             show_verdict(app, &stored.run.id, &verdict, args).await
         }
+        None if args.judgments => print_all_judgments(app, &stored).await,
         None => show_run(app, &stored, args).await,
     }
 }
@@ -78,9 +79,7 @@ async fn show_run(app: &App, stored: &StoredRun, args: &ShowArgs) -> Result<Exit
         let Some(last) = page.last() else { break };
         after = Some(last.case.clone());
         for verdict in page {
-            if args.judgments {
-                print_judgments(app, &stored.run.id, &verdict.case).await?;
-            } else if args.json {
+            if args.json {
                 output::line(&serde_json::to_string(&verdict).map_err(|e| Failure::new(Exit::Internal, e))?);
             }
             summary.add(&verdict, false);
@@ -89,7 +88,7 @@ async fn show_run(app: &App, stored: &StoredRun, args: &ShowArgs) -> Result<Exit
             }
         }
     }
-    if !args.judgments && !args.json {
+    if !args.json {
         let total = stored.run.case_total.map_or_else(|| String::from("?"), |n| n.to_string());
         output::line(&format!(
             "run {}  {}  begun {}  panel {} {}  {} of {total} cases finished\n",
@@ -104,6 +103,23 @@ async fn show_run(app: &App, stored: &StoredRun, args: &ShowArgs) -> Result<Exit
         output::text(&report::run(&summary, shown));
     }
     Ok(Exit::Pass)
+}
+
+/// Also of cases that have no verdict yet: what an interrupted run has paid for.
+async fn print_all_judgments(app: &App, stored: &StoredRun) -> Result<Exit, Failure> {
+    let mut after: Option<String> = None;
+    loop {
+        let cases = app
+            .engine()
+            .judged_cases(DEFAULT_PROJECT, &stored.run.id, after.as_deref(), PAGE)
+            .await
+            .map_err(|e| Failure::new(Exit::Internal, e))?;
+        let Some(last) = cases.last() else { return Ok(Exit::Pass) };
+        after = Some(last.clone());
+        for case in &cases {
+            print_judgments(app, &stored.run.id, case).await?;
+        }
+    }
 }
 
 async fn print_judgments(app: &App, run: &str, case: &str) -> Result<(), Failure> {

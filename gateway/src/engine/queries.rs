@@ -47,6 +47,17 @@ impl Engine {
         Ok(verdicts)
     }
 
+    /// Cases of a run that have a judgment, finished or not, by case id, from the first one after `after`.
+    pub async fn judged_cases(
+        &self,
+        project: &str,
+        run: &str,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<String>, StoreError> {
+        self.store.judged_cases(project, run, after, limit).await
+    }
+
     /// The judgments of a case with their raw replies, as far as these were not erased.
     pub async fn judgments(
         &self,
@@ -100,6 +111,15 @@ impl Engine {
     /// Cases that wait for a person, by project.
     pub async fn open_triage(&self) -> Result<Vec<(String, i64)>, StoreError> {
         self.store.open_triage().await
+    }
+
+    /// Erases the texts whose retention has ended. A failure is logged and tried again at the next time.
+    pub async fn erase_expired_texts(&self) {
+        match self.store.erase_expired_texts(self.clock.now_us()).await {
+            Ok(0) => {}
+            Ok(erased) => tracing::info!(texts.erased = erased, "texts past their retention were erased"),
+            Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "texts past their retention are still there"),
+        }
     }
 
     /// Whether a call to this judge can be made.

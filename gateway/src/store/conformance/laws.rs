@@ -8,7 +8,7 @@ use crate::case::Mode;
 use crate::store::StoreError;
 use crate::store::rows::{
     FinishedCase, JudgmentRow, JudgmentSource, Record, RunEnd, RunStatus, RunTotals, TextKind, TextRow,
-    TextSelection, VerdictRow, VersionKind, VersionRow,
+    TextSelection, TriageRow, TriageStatus, VerdictRow, VersionKind, VersionRow,
 };
 
 #[tokio::test]
@@ -113,6 +113,8 @@ async fn a_correction_hides_the_row_that_it_names() {
             ..judgment("q1", "a")
         };
         store.append(&judgments([error, retried.clone()])).await.unwrap();
+        assert_eq!(store.judged_cases(PROJECT, RUN, None, 10).await.unwrap(), ["q1"]);
+        assert_eq!(store.judged_cases(PROJECT, RUN, Some("q1"), 10).await.unwrap(), [] as [&str; 0]);
         assert_eq!(store.judgments_of_case(PROJECT, RUN, "q1").await.unwrap(), [retried]);
 
         let old = verdict("q1");
