@@ -15,14 +15,14 @@ use crate::app::App;
 const PAGE: &str = include_str!("../../../dashboards/web/templates/docs.html");
 
 /// No script at all, styles and pictures of this page only.
-const CONTENT_SECURITY_POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The routes of the document.
 pub fn router(document: &OpenApi) -> Router<App> {
     // The document and the page never change while the process runs.
     let json: Arc<str> = document.to_pretty_json().unwrap_or_else(|_| String::from("{}")).into();
-    let page: Arc<str> = page(&json).unwrap_or_else(|error| format!("the page could not be made: {error}")).into();
+    let page: Arc<str> =
+        page(&json).unwrap_or_else(|error| format!("the page could not be made: {error}")).into();
     Router::new()
         .route("/", get(|| async { Redirect::temporary("/docs") }))
         .route("/openapi.json", get(move || std::future::ready(json_response(&json))))

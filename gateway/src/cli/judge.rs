@@ -127,11 +127,18 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failur
                 first_error.get_or_insert(error);
             }
         }
-        progress.update(Counts { done: summary.cases, escalated: summary.escalated, undecided: summary.undecided });
+        progress.update(Counts {
+            done: summary.cases,
+            escalated: summary.escalated,
+            undecided: summary.undecided,
+        });
     }
     progress.finish();
     sink.finish()?;
-    reader.await.context("the reader of the cases stopped")?.map_err(|error| Failure::new(Exit::BadData, error))?;
+    reader
+        .await
+        .context("the reader of the cases stopped")?
+        .map_err(|error| Failure::new(Exit::BadData, error))?;
     let is_interrupted = signals.soft.is_cancelled();
     app.engine().erase_expired_texts().await;
     end_run(app, &run_id, &summary, is_interrupted || summary.errors > 0).await?;
@@ -153,7 +160,11 @@ fn conclude(
         return Ok(Exit::Interrupted);
     }
     if let Some(error) = first_error {
-        output::note(&format!("{} cases were not recorded; go on with: {}", summary.errors, resume_command(run_id, args)));
+        output::note(&format!(
+            "{} cases were not recorded; go on with: {}",
+            summary.errors,
+            resume_command(run_id, args)
+        ));
         return Err(Failure::new(Exit::Internal, error));
     }
     if summary.is_silent() {
@@ -175,7 +186,10 @@ async fn check_cases(path: &Path, options: &IntakeOptions) -> Result<(CaseFile, 
         let report = validate(&file, &options)?;
         Ok::<_, crate::intake::IntakeError>((file, report))
     });
-    checked.await.context("the check of the cases stopped")?.map_err(|error| Failure::new(Exit::BadData, error))
+    checked
+        .await
+        .context("the check of the cases stopped")?
+        .map_err(|error| Failure::new(Exit::BadData, error))
 }
 
 fn refuse_bad_cases(path: &Path, checked: &Report, args: &JudgeArgs) -> Result<(), Failure> {
@@ -205,7 +219,10 @@ fn refuse_bad_cases(path: &Path, checked: &Report, args: &JudgeArgs) -> Result<(
         return Err(Failure::new(Exit::BadData, anyhow::Error::msg(message)));
     }
     if checked.cases == 0 {
-        return Err(Failure::new(Exit::Inconclusive, anyhow::Error::msg(format!("{name}: no case is left to judge"))));
+        return Err(Failure::new(
+            Exit::Inconclusive,
+            anyhow::Error::msg(format!("{name}: no case is left to judge")),
+        ));
     }
     let kinds = BTreeSet::from([Mode::Pointwise, Mode::Reference]);
     if !args.by_mode && checked.modes.keys().filter(|mode| kinds.contains(mode)).count() > 1 {
@@ -225,7 +242,10 @@ fn refuse_unaskable(path: &Path, panel: &Panel, checked: &Report) -> Result<(), 
     for judge in plan::askable_judges(panel) {
         for &mode in checked.modes.keys() {
             if judge.template.source(mode).is_none() {
-                problems.push(format!("{}\n  hint: add the file, or use another template", plan::no_file(judge, mode)));
+                problems.push(format!(
+                    "{}\n  hint: add the file, or use another template",
+                    plan::no_file(judge, mode)
+                ));
             }
             for field in judge.template.needs(mode) {
                 if let Some(at) = checked.first_without.get(&(mode, *field)) {
@@ -282,7 +302,8 @@ async fn begin_run(app: &App, job: &Job, args: &JudgeArgs) -> Result<(String, bo
             panel_version: job.panel.version.clone(),
             input_hash: None,
             case_total: i64::try_from(job.total).ok(),
-            settings: json!({"seed": args.seed, "allow_kin": args.allow_kin, "cache": !args.no_cache}).to_string(),
+            settings: json!({"seed": args.seed, "allow_kin": args.allow_kin, "cache": !args.no_cache})
+                .to_string(),
             created_us: engine.now_us(),
         };
         engine.create_run(&run).await.map_err(|error| Failure::new(Exit::Internal, error))?;
@@ -298,7 +319,10 @@ async fn begin_run(app: &App, job: &Job, args: &JudgeArgs) -> Result<(String, bo
             )),
         ));
     }
-    engine.reopen_run(DEFAULT_PROJECT, &stored.run.id).await.map_err(|error| Failure::new(Exit::Internal, error))?;
+    engine
+        .reopen_run(DEFAULT_PROJECT, &stored.run.id)
+        .await
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     Ok((stored.run.id, true))
 }
 
@@ -308,7 +332,10 @@ async fn end_run(app: &App, id: &str, summary: &RunSummary, is_stopped: bool) ->
         finished_us: app.engine().now_us(),
         outcome: serde_json::to_string(summary).ok(),
     };
-    app.engine().finish_run(DEFAULT_PROJECT, id, &end).await.map_err(|error| Failure::new(Exit::Internal, error))?;
+    app.engine()
+        .finish_run(DEFAULT_PROJECT, id, &end)
+        .await
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     Ok(())
 }
 
@@ -337,18 +364,12 @@ fn read_cases(
 }
 
 fn resume_command(run_id: &str, args: &JudgeArgs) -> String {
-    let mut command = String::from("tribunal judge");
-    if let Some(cases) = &args.cases {
-        command.push_str(&format!(" {}", cases.display()));
-    }
-    if let Some(panel) = &args.panel {
-        command.push_str(&format!(" -p {panel}"));
-    }
-    if let Some(out) = &args.out {
-        command.push_str(&format!(" -o {}", out.display()));
-    }
-    command.push_str(&format!(" --resume {run_id}"));
-    command
+    let mut words = vec![String::from("tribunal judge")];
+    words.extend(args.cases.as_ref().map(|cases| cases.display().to_string()));
+    words.extend(args.panel.as_ref().map(|panel| format!("-p {panel}")));
+    words.extend(args.out.as_ref().map(|out| format!("-o {}", out.display())));
+    words.push(format!("--resume {run_id}"));
+    words.join(" ")
 }
 
 /// Where verdict lines go: a file, standard output, or nowhere.

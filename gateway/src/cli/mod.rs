@@ -1,7 +1,7 @@
 //! The command line: what can be typed. Each command lives in a file of its own and calls the same engine as the API.
 
-pub mod exit;
 mod check;
+pub mod exit;
 mod init;
 mod judge;
 mod output;
@@ -77,8 +77,10 @@ pub struct InitArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 judged · 2 nothing judged · 64 usage · 65 bad data · 69 no judge answered · \
-                        78 configuration · 130 interrupted")]
+#[command(
+    after_help = "Exit codes: 0 judged · 2 nothing judged · 64 usage · 65 bad data · 69 no judge answered · \
+                        78 configuration · 130 interrupted"
+)]
 pub struct JudgeArgs {
     /// Cases: JSONL, JSON array, CSV or TSV, plain or .gz; `-` reads standard input.
     #[arg(value_name = "FILE", required_unless_present_any = ["output", "a"])]

@@ -27,7 +27,8 @@ pub async fn run(source: &Source, args: &ShowArgs) -> Result<Exit, Failure> {
 async fn show(app: &App, args: &ShowArgs) -> Result<Exit, Failure> {
     let engine = app.engine();
     if args.id != "last" {
-        let found = engine.verdict(DEFAULT_PROJECT, &args.id).await.map_err(|e| Failure::new(Exit::Internal, e))?;
+        let found =
+            engine.verdict(DEFAULT_PROJECT, &args.id).await.map_err(|e| Failure::new(Exit::Internal, e))?;
         if let Some(verdict) = found {
             let scope = verdict.run.clone().unwrap_or_else(|| verdict.id.clone());
             return show_verdict(app, &scope, &verdict, args).await;
@@ -123,7 +124,11 @@ async fn print_all_judgments(app: &App, stored: &StoredRun) -> Result<Exit, Fail
 }
 
 async fn print_judgments(app: &App, run: &str, case: &str) -> Result<(), Failure> {
-    let judgments = app.engine().judgments(DEFAULT_PROJECT, run, case).await.map_err(|e| Failure::new(Exit::Internal, e))?;
+    let judgments = app
+        .engine()
+        .judgments(DEFAULT_PROJECT, run, case)
+        .await
+        .map_err(|e| Failure::new(Exit::Internal, e))?;
     for (row, reply) in judgments {
         output::line(&judgment_json(&row, reply.as_deref()).to_string());
     }
@@ -132,20 +137,21 @@ async fn print_judgments(app: &App, run: &str, case: &str) -> Result<(), Failure
 
 /// One judgment for scripts; `raw` is null once its text was erased.
 fn judgment_json(row: &JudgmentRow, raw: Option<&str>) -> serde_json::Value {
-    let (mut rating, abstention) = match &row.outcome {
+    let (rating, abstention) = match &row.outcome {
         Ok(rating) => (serde_json::from_str::<serde_json::Value>(rating).unwrap_or_default(), None),
         Err(abstention) => (serde_json::Value::Null, Some(kind_of(*abstention))),
     };
-    let abstention = abstention.map(|(kind, class, reason)| json!({"kind": kind, "class": class, "reason": reason}));
+    let abstention =
+        abstention.map(|(kind, class, reason)| json!({"kind": kind, "class": class, "reason": reason}));
     json!({
         "case": row.case_id,
         "judge": row.judge,
         "criterion": row.criterion,
         "order": row.order,
         "sample": row.sample,
-        "value": rating["value"].take(),
-        "scoring": rating["scoring"].take(),
-        "label_mass": rating["distribution"]["label_mass"].take(),
+        "value": rating.get("value"),
+        "scoring": rating.get("scoring"),
+        "label_mass": rating.pointer("/distribution/label_mass"),
         "abstention": abstention,
         "source": match row.source {
             JudgmentSource::Asked => "asked",

@@ -34,7 +34,9 @@ pub(super) async fn find(
             .iter()
             .zip(&known)
             .filter(|(_, known)| known.is_none())
-            .flat_map(|(call, _)| call.criteria.iter().map(|criterion| rows::cache_key(work, call, criterion)))
+            .flat_map(|(call, _)| {
+                call.criteria.iter().map(|criterion| rows::cache_key(work, call, criterion))
+            })
             .collect();
         if !keys.is_empty() {
             let cached = engine.store.cached_judgments(&work.project, &keys, 0).await?;
@@ -99,16 +101,12 @@ async fn fill_from_recordings(
     for (call, slot) in calls.iter().zip(known.iter_mut()).filter(|(_, slot)| slot.is_none()) {
         let Some(replay) = &call.judge.server.replay else { continue };
         let Some(recording) = askers.recording(&replay.path) else { continue };
-        let place = match lines_of.iter().position(|(opened, _)| Arc::ptr_eq(opened, &recording)) {
-            Some(place) => place,
-            None => {
-                let lines = recording.lines(&work.case.id.0).await?;
-                lines_of.push((recording, lines));
-                lines_of.len() - 1
-            }
-        };
-        let lines = lines_of.get(place).map_or(&[][..], |(_, lines)| lines);
-        *slot = Some(recorded(work, call, replay.read, lines));
+        if !lines_of.iter().any(|(opened, _)| Arc::ptr_eq(opened, &recording)) {
+            let lines = recording.lines(&work.case.id.0).await?;
+            lines_of.push((Arc::clone(&recording), lines));
+        }
+        let lines = lines_of.iter().find(|(opened, _)| Arc::ptr_eq(opened, &recording));
+        *slot = Some(recorded(work, call, replay.read, lines.map_or(&[], |(_, lines)| lines)));
     }
     Ok(())
 }

@@ -118,7 +118,10 @@ impl Engine {
         match self.store.erase_expired_texts(self.clock.now_us()).await {
             Ok(0) => {}
             Ok(erased) => tracing::info!(texts.erased = erased, "texts past their retention were erased"),
-            Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "texts past their retention are still there"),
+            Err(error) => tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "texts past their retention are still there"
+            ),
         }
     }
 

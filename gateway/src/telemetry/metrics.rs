@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use aggregation::vote::{Abstention, JudgeId};
 use prometheus::{
-    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
+    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    TextEncoder,
 };
 
 use crate::judgment::{Judgment, Source};
@@ -44,43 +45,72 @@ impl Metrics {
             registry.register(Box::new(metric.clone()))?;
             Ok(metric)
         };
-        let histograms = |name: &str, help: &str, labels: &[&str]| -> Result<HistogramVec, prometheus::Error> {
-            let metric = HistogramVec::new(HistogramOpts::new(name, help).buckets(CALL_BUCKETS.to_vec()), labels)?;
-            registry.register(Box::new(metric.clone()))?;
-            Ok(metric)
-        };
+        let histograms =
+            |name: &str, help: &str, labels: &[&str]| -> Result<HistogramVec, prometheus::Error> {
+                let metric =
+                    HistogramVec::new(HistogramOpts::new(name, help).buckets(CALL_BUCKETS.to_vec()), labels)?;
+                registry.register(Box::new(metric.clone()))?;
+                Ok(metric)
+            };
         let histogram = |name: &str, help: &str| -> Result<Histogram, prometheus::Error> {
-            let metric = Histogram::with_opts(HistogramOpts::new(name, help).buckets(OVERHEAD_BUCKETS.to_vec()))?;
+            let metric =
+                Histogram::with_opts(HistogramOpts::new(name, help).buckets(OVERHEAD_BUCKETS.to_vec()))?;
             registry.register(Box::new(metric.clone()))?;
             Ok(metric)
         };
-        let verdicts =
-            counter("verdicts_total", "Verdicts by panel and outcome (decided, undecided).", &["panel", "outcome"])?;
-        let escalations =
-            counter("escalations_total", "Escalated cases by panel and reason; a case may have several.", &["panel", "reason"])?;
+        let verdicts = counter(
+            "verdicts_total",
+            "Verdicts by panel and outcome (decided, undecided).",
+            &["panel", "outcome"],
+        )?;
+        let escalations = counter(
+            "escalations_total",
+            "Escalated cases by panel and reason; a case may have several.",
+            &["panel", "reason"],
+        )?;
         let judgments = counter(
             "judgments_total",
             "Judgments by judge and outcome: rated, or the kind of abstention; reused ones apart.",
             &["judge", "outcome"],
         )?;
-        let repairs = counter("repairs_total", "Repair re-asks of unreadable replies, by judge.", &["judge"])?;
-        let retries = counter("retries_total", "Requests beyond the first one of a call, by judge.", &["judge"])?;
-        let tokens =
-            counter("tokens_total", "Tokens as the servers counted them, by judge and direction.", &["judge", "direction"])?;
-        let cost_microusd = counter("cost_microusd_total", "Known cost in millionths of a US dollar, by judge.", &["judge"])?;
-        let http_requests =
-            counter("http_requests_total", "HTTP requests by route template and status.", &["route", "status"])?;
-        let call_seconds =
-            histograms("judge_call_duration_seconds", "Time of one call to a judge, its waits and retries included.", &["judge"])?;
-        let verdict_seconds =
-            histograms("verdict_duration_seconds", "Time from a case to its durable verdict, by panel.", &["panel"])?;
-        let overhead_seconds =
-            histogram("overhead_seconds", "Time of a verdict less the union of its upstream intervals and the writing.")?;
+        let repairs =
+            counter("repairs_total", "Repair re-asks of unreadable replies, by judge.", &["judge"])?;
+        let retries =
+            counter("retries_total", "Requests beyond the first one of a call, by judge.", &["judge"])?;
+        let tokens = counter(
+            "tokens_total",
+            "Tokens as the servers counted them, by judge and direction.",
+            &["judge", "direction"],
+        )?;
+        let cost_microusd =
+            counter("cost_microusd_total", "Known cost in millionths of a US dollar, by judge.", &["judge"])?;
+        let http_requests = counter(
+            "http_requests_total",
+            "HTTP requests by route template and status.",
+            &["route", "status"],
+        )?;
+        let call_seconds = histograms(
+            "judge_call_duration_seconds",
+            "Time of one call to a judge, its waits and retries included.",
+            &["judge"],
+        )?;
+        let verdict_seconds = histograms(
+            "verdict_duration_seconds",
+            "Time from a case to its durable verdict, by panel.",
+            &["panel"],
+        )?;
+        let overhead_seconds = histogram(
+            "overhead_seconds",
+            "Time of a verdict less the union of its upstream intervals and the writing.",
+        )?;
         let record_seconds = histogram("record_duration_seconds", "Time until a verdict is durable.")?;
-        let recorder_waiting_records = IntGauge::new("recorder_waiting_records", "Records that are queued or being committed.")?;
+        let recorder_waiting_records =
+            IntGauge::new("recorder_waiting_records", "Records that are queued or being committed.")?;
         registry.register(Box::new(recorder_waiting_records.clone()))?;
-        let triage_cases =
-            IntGaugeVec::new(Opts::new("triage_cases", "Cases that wait for a person, read from the store at scrape."), &["project"])?;
+        let triage_cases = IntGaugeVec::new(
+            Opts::new("triage_cases", "Cases that wait for a person, read from the store at scrape."),
+            &["project"],
+        )?;
         registry.register(Box::new(triage_cases.clone()))?;
         Ok(Self {
             registry,
@@ -108,7 +138,9 @@ impl Metrics {
             self.judgments.with_label_values(&[name, outcome_label(judgment)]).inc();
         }
         let Some(call) = judgments.first().map(|judgment| &judgment.call) else { return };
-        self.call_seconds.with_label_values(&[name]).observe(Duration::from_micros(call.latency_us).as_secs_f64());
+        self.call_seconds
+            .with_label_values(&[name])
+            .observe(Duration::from_micros(call.latency_us).as_secs_f64());
         let planned = 1 + u64::from(call.repaired);
         self.retries.with_label_values(&[name]).inc_by((call.attempts.len() as u64).saturating_sub(planned));
         self.repairs.with_label_values(&[name]).inc_by(u64::from(call.repaired));
@@ -137,7 +169,11 @@ impl Metrics {
     }
 
     /// The text format, with the gauges that are read at scrape.
-    pub fn render(&self, waiting_records: u64, triage: &[(String, i64)]) -> Result<String, prometheus::Error> {
+    pub fn render(
+        &self,
+        waiting_records: u64,
+        triage: &[(String, i64)],
+    ) -> Result<String, prometheus::Error> {
         self.recorder_waiting_records.set(i64::try_from(waiting_records).unwrap_or(i64::MAX));
         self.triage_cases.reset();
         for (project, open) in triage {
