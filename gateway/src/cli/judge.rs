@@ -79,6 +79,7 @@ struct Job {
 async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failure> {
     let (run_id, resumed) = begin_run(app, &job, args).await?;
     let signals = Signals::listen();
+    let stop = signals.soft.child_token();
     let spec = RunSpec {
         id: Arc::from(run_id.as_str()),
         project: Arc::from(DEFAULT_PROJECT),
@@ -88,7 +89,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failur
         resumed,
         seed: args.seed,
         allow_kin: args.allow_kin,
-        stop: signals.soft.clone(),
+        stop: stop.clone(),
         cancel: signals.hard.clone(),
     };
     if !args.quiet {
@@ -102,7 +103,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failur
     }
     let mut sink = Sink::open(args)?;
     let mut progress = Progress::new(job.total, args.quiet);
-    let (cases, reader) = read_cases(job.file, job.options, signals.soft.clone());
+    let (cases, reader) = read_cases(job.file, job.options, stop.clone());
     let mut outcomes = std::pin::pin!(app.engine().judge_run(spec, cases));
     let mut summary = RunSummary::new();
     let mut rows: Vec<CaseVerdict> = Vec::new();
@@ -124,6 +125,8 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failur
             }
             Err(error) => {
                 summary.add_error();
+                // What cannot be recorded must not be paid for.
+                stop.cancel();
                 first_error.get_or_insert(error);
             }
         }
@@ -165,7 +168,8 @@ fn conclude(
             summary.errors,
             resume_command(run_id, args)
         ));
-        return Err(Failure::new(Exit::Internal, error));
+        let exit = if matches!(error, EngineError::CaseChanged(_)) { Exit::BadData } else { Exit::Internal };
+        return Err(Failure::new(exit, error));
     }
     if summary.is_silent() {
         output::note("no judge answered; hint: `tribunal check --probe` calls each judge once");

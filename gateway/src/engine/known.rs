@@ -24,8 +24,9 @@ pub(super) async fn find(
     let mut known: Vec<Option<Vec<Judgment>>> = vec![None; calls.len()];
     if work.resumed {
         let stored = engine.store.judgments_of_case(&work.project, &work.run, &work.case.id.0).await?;
-        // A case that changed under the same id is another case.
-        let stored: Vec<_> = stored.into_iter().filter(|row| row.case_hash == work.case_hash).collect();
+        if stored.iter().any(|row| row.case_hash != work.case_hash) {
+            return Err(EngineError::CaseChanged(work.case.id.to_string()));
+        }
         fill_from_rows(engine, work, calls, &mut known, stored, Source::Resumed).await?;
     }
     fill_from_recordings(engine, work, calls, &mut known).await?;
@@ -134,7 +135,9 @@ fn recorded(work: &Work, call: &Call, read: ReplayField, lines: &[RecordedLine])
                 None => judgment.detail = Some(String::from("the recording has no line for this call")),
                 Some(line) => {
                     let scale = asked_scale(criterion, work.mode);
-                    let (read, raw) = reading::read_recorded(&line.recorded(read), &scale, call.order);
+                    let recorded = line.recorded(read);
+                    let (read, raw) =
+                        reading::read_recorded(&recorded, &work.case, criterion, &scale, call.order);
                     judgment.raw = raw.map(str::to_owned);
                     match read {
                         Ok(Read { rating, rationale, evidence }) => {

@@ -57,6 +57,10 @@ pub enum EngineError {
     ShuttingDown,
     #[error("the task that judged the case stopped")]
     TaskStopped,
+    #[error(
+        "case `{0}` changed since the run began; hint: begin a new run, its other judgments come from the cache"
+    )]
+    CaseChanged(String),
     #[error("stored verdict `{id}` cannot be read")]
     Unreadable {
         id: String,

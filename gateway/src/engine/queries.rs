@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::rows;
 use super::{Engine, EngineError};
-use crate::case::CaseId;
+use crate::case::{Case, CaseId};
 use crate::judge::Judge;
 use crate::store::StoreError;
 use crate::store::rows::{JudgmentRow, RunEnd, RunRow, RunSummary, VerdictRow};
@@ -27,6 +27,22 @@ impl Engine {
         case: &CaseId,
     ) -> Result<Option<CaseVerdict>, EngineError> {
         match self.store.verdict_of_case(project, run, &case.0).await? {
+            Some(row) => self.whole_verdict(&row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The same for a case in hand, which has to be the one that was judged.
+    pub(super) async fn verdict_before_interruption(
+        &self,
+        project: &str,
+        run: &str,
+        case: &Case,
+    ) -> Result<Option<CaseVerdict>, EngineError> {
+        match self.store.verdict_of_case(project, run, &case.id.0).await? {
+            Some(row) if row.case_hash != case.content_hash() => {
+                Err(EngineError::CaseChanged(case.id.to_string()))
+            }
             Some(row) => self.whole_verdict(&row).await.map(Some),
             None => Ok(None),
         }

@@ -50,16 +50,18 @@ pub(super) fn read_all(work: &Work, call: &Call, response: &ChatResponse) -> Vec
 /// Reads a recorded answer. The text is the judge's own, where there is one.
 pub(super) fn read_recorded<'a>(
     recorded: &Recorded<'a>,
+    case: &Case,
+    criterion: &Criterion,
     scale: &Scale,
     order: Order,
 ) -> (Result<Read, Abstention>, Option<&'a str>) {
     match *recorded {
         Recorded::Raw { text, finish } => {
             let reply = Reply { text, finish: recorded_finish(finish), refusal: None, logprobs: None };
-            let read = reply::read(&reply, scale).map(|reading| Read {
-                rating: in_case_frame(discrete(reading.value, false), order),
-                rationale: reading.rationale,
-                evidence: reading.evidence.into_iter().next(),
+            let read = reply::read(&reply, scale).and_then(|reading| {
+                let evidence = supported(case, criterion, &reading)?;
+                let rating = in_case_frame(discrete(reading.value, false), order);
+                Ok(Read { rating, rationale: reading.rationale, evidence })
             });
             (read, Some(text))
         }

@@ -87,7 +87,7 @@ impl Engine {
 async fn judge_or_load(engine: Arc<Engine>, spec: RunSpec, position: usize, case: Case) -> CaseOutcome {
     let id = case.id.clone();
     if spec.resumed {
-        match engine.stored_verdict(&spec.project, &spec.id, &id).await {
+        match engine.verdict_before_interruption(&spec.project, &spec.id, &case).await {
             Ok(Some(verdict)) => return CaseOutcome { case: id, was_stored: true, result: Ok(verdict) },
             Ok(None) => {}
             Err(error) => return CaseOutcome { case: id, was_stored: false, result: Err(error) },
