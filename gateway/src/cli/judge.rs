@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::exit::{Exit, Failure};
 use super::progress::{Counts, Progress};
-use super::{JudgeArgs, output, report, setup, single};
+use super::{JudgeArgs, estimate, output, report, setup, single};
 use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::{Case, Mode};
@@ -62,6 +62,15 @@ pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
     }
     refuse_unaskable(path, &panel, &checked)?;
     refuse_kin(&panel, &checked, &config.models, args.allow_kin)?;
+    if args.dry_run {
+        let models = config.models;
+        let estimated = tokio::task::spawn_blocking(move || {
+            estimate::estimate(&panel, &file, &options, &models, args.allow_kin)
+        });
+        let table = estimated.await.context("the estimate stopped")?;
+        output::text(&table.map_err(|error| Failure::new(Exit::BadData, error))?);
+        return Ok(Exit::Pass);
+    }
     let app = App::build(config).await.map_err(setup::app_failure)?;
     let job = Job { panel, total: checked.cases, file, options };
     let exit = judge_all(&app, job, &args).await;

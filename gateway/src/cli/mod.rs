@@ -1,6 +1,7 @@
 //! The command line: what can be typed. Each command lives in a file of its own and calls the same engine as the API.
 
 mod check;
+mod estimate;
 pub mod exit;
 mod init;
 mod judge;
@@ -103,6 +104,9 @@ pub struct JudgeArgs {
     /// Ask every judge afresh.
     #[arg(long)]
     pub no_cache: bool,
+    /// Print the number of calls and what they would cost at most; call nothing.
+    #[arg(long)]
+    pub dry_run: bool,
     /// No progress and no table.
     #[arg(short, long)]
     pub quiet: bool,
