@@ -24,8 +24,11 @@ pub(super) async fn find(
     let mut known: Vec<Option<Vec<Judgment>>> = vec![None; calls.len()];
     if work.resumed {
         let stored = engine.store.judgments_of_case(&work.project, &work.run, &work.case.id.0).await?;
-        // A case that changed under the same id is another case.
-        let stored: Vec<_> = stored.into_iter().filter(|row| row.case_hash == work.case_hash).collect();
+        // A case that changed under the same id is another case, and a panel that changed asks something else.
+        let stored: Vec<_> = stored
+            .into_iter()
+            .filter(|row| row.case_hash == work.case_hash && row.panel_version == work.panel.version)
+            .collect();
         fill_from_rows(engine, work, calls, &mut known, stored, Source::Resumed).await?;
     }
     fill_from_recordings(engine, work, calls, &mut known).await?;
