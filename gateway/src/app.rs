@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::engine::ids::Ids;
 use crate::engine::plan;
 use crate::engine::recorder::{Recorder, RecorderSettings};
-use crate::engine::{Askers, Engine, WiringError, kinship_gap};
+use crate::engine::{Askers, Engine, Keys, WiringError, kinship_gap};
 use crate::panel::Panel;
 use crate::settings::{Alias, AliasTarget, Config};
 use crate::store::{SqlStore, Store, StoreError, StoreLocation};
@@ -71,11 +71,13 @@ impl App {
             None => Askers::connect(&config).await?,
         };
         let recorder = Recorder::start(Arc::clone(&store), &background, RecorderSettings::default());
+        let ids = Ids::from_entropy(clock.clone());
         let engine = Arc::new(Engine {
+            keys: Keys::new(ids.draw()),
             askers: ArcSwap::from_pointee(askers),
             store,
             recorder,
-            ids: Ids::from_entropy(clock.clone()),
+            ids,
             clock,
             tasks: tasks.clone(),
             metrics: metrics.clone(),

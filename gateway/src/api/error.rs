@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::engine::EngineError;
+use crate::engine::{BadKey, EngineError};
 use crate::intake::FieldProblem;
 use crate::store::StoreError;
 
@@ -59,6 +59,10 @@ pub enum ApiError {
     UnknownVerdict(String),
     #[error("the case is not valid")]
     InvalidCase(Vec<FieldProblem>),
+    #[error(transparent)]
+    BadIdempotencyKey(BadKey),
+    #[error("this `Idempotency-Key` was used for another request; hint: a new request needs a new key")]
+    IdempotencyConflict,
     #[error("kinship leaves panel `{panel}` without a quorum for candidate `{model}`: {judges}")]
     NoQuorumByKinship { panel: String, model: String, judges: String },
     #[error("{reason}")]
@@ -76,15 +80,16 @@ pub enum ApiError {
 impl ApiError {
     fn status(&self) -> StatusCode {
         match self {
-            Self::BadJson(_) => StatusCode::BAD_REQUEST,
+            Self::BadJson(_) | Self::BadIdempotencyKey(_) => StatusCode::BAD_REQUEST,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NoRoute(_) | Self::UnknownPanel { .. } | Self::UnknownVerdict(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::InvalidCase(_) | Self::NoQuorumByKinship { .. } | Self::Unaskable { .. } => {
-                StatusCode::UNPROCESSABLE_ENTITY
-            }
+            Self::InvalidCase(_)
+            | Self::IdempotencyConflict
+            | Self::NoQuorumByKinship { .. }
+            | Self::Unaskable { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Engine(EngineError::ShuttingDown | EngineError::Cancelled) | Self::MissingKey { .. } => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
@@ -103,9 +108,9 @@ impl ApiError {
             Self::UnknownPanel { .. } => ("unknown-panel", "There is no such panel"),
             Self::UnknownVerdict(_) => ("unknown-verdict", "There is no such verdict"),
             Self::InvalidCase(_) => ("invalid-case", "The case is not valid"),
-            Self::NoQuorumByKinship { .. } => {
-                ("no-quorum-by-kinship", "The judges are related to the candidate")
-            }
+            Self::BadIdempotencyKey(_) => ("bad-idempotency-key", "The Idempotency-Key is not usable"),
+            Self::IdempotencyConflict => ("idempotency-conflict", "The key was used for another request"),
+            Self::NoQuorumByKinship { .. } => ("no-quorum-by-kinship", "The judges are related to the candidate"),
             Self::Unaskable { .. } => ("unaskable", "The panel cannot be asked about this case"),
             Self::MissingKey { .. } => ("missing-key", "A judge has no key"),
             Self::Engine(EngineError::ShuttingDown) => ("shutting-down", "The gateway is shutting down"),

@@ -3,6 +3,7 @@
 mod docs;
 mod error;
 mod guard;
+mod idempotency;
 mod judges;
 mod operations;
 mod panels;

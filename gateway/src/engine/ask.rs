@@ -15,7 +15,7 @@ use super::plan::{Call, asked_scale};
 use super::prompt::{self, Prompt, PromptError, Question};
 use super::reading::{self, Read};
 use super::work::Work;
-use crate::judge::{Judge, ScoringMode};
+use crate::judge::{Judge, Price, ScoringMode};
 use crate::judgment::{CallFacts, Judgment, Source};
 use crate::perimeter;
 use crate::templates::AnswerFormat;
@@ -179,9 +179,8 @@ fn note(call: &Call, facts: &mut CallFacts, response: &ChatResponse) {
 
 /// `None` when the price is unknown.
 fn cost_microusd(judge: &Judge, usage: &Usage) -> Option<u64> {
-    let price = judge.price?;
-    let price = pricing::Price { input: price.input, output: price.output, cached_input: None };
-    pricing::cost_microusd(usage, &price)
+    let Price { input, output, cached_input } = judge.price?;
+    pricing::cost_microusd(usage, &pricing::Price { input, output, cached_input })
 }
 
 fn answers(work: &Work, call: &Call, response: &ChatResponse) -> Vec<Answer> {

@@ -160,7 +160,7 @@ impl Engine {
         })
     }
 
-    async fn whole_verdict(&self, row: &VerdictRow) -> Result<CaseVerdict, EngineError> {
+    pub(super) async fn whole_verdict(&self, row: &VerdictRow) -> Result<CaseVerdict, EngineError> {
         let reasons = match &row.reasons_hash {
             Some(hash) => {
                 let texts = self.store.texts(&row.project, &row.case_id, std::slice::from_ref(hash)).await?;

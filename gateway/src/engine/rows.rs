@@ -11,7 +11,9 @@ use super::assemble::{value_json, value_of_json};
 use super::plan::{Call, asked_scale};
 use super::work::Work;
 use super::{Engine, EngineError, reading};
+use crate::case::Case;
 use crate::judgment::{CallFacts, Judgment, Source};
+use crate::panel::Panel;
 use crate::rubric::Criterion;
 use crate::store::rows::{
     Endpoint, JudgmentRow, JudgmentSource, Record, RunCaseRow, TextKind, TextRow, TriageRow, TriageStatus,
@@ -364,24 +366,39 @@ fn split(verdict: &CaseVerdict) -> (CaseVerdict, Reasons) {
     (body, reasons)
 }
 
+/// A verdict as it was answered, to be answered again word for word.
+pub(super) fn response_text(
+    project: &str,
+    case: &Case,
+    panel: &Panel,
+    verdict: &CaseVerdict,
+    now_us: i64,
+) -> TextRow {
+    text_row(project, case, panel, (TextKind::Response, &json_text(verdict)), now_us)
+}
+
 fn push_text(records: &mut Vec<Record>, work: &Work, kind: TextKind, body: &str, now_us: i64) -> String {
-    let hash = blake3::hash(body.as_bytes()).to_hex().to_string();
-    let retained_until_us = work
-        .panel
+    let row = text_row(&work.project, &work.case, &work.panel, (kind, body), now_us);
+    let hash = row.hash.clone();
+    records.push(Record::Text(row));
+    hash
+}
+
+fn text_row(project: &str, case: &Case, panel: &Panel, (kind, body): (TextKind, &str), now_us: i64) -> TextRow {
+    let retained_until_us = panel
         .retain_texts
         .map(|kept| now_us.saturating_add(i64::try_from(kept.as_micros()).unwrap_or(i64::MAX)));
-    records.push(Record::Text(TextRow {
-        project: work.project.to_string(),
-        case_id: work.case.id.0.clone(),
+    TextRow {
+        project: project.to_owned(),
+        case_id: case.id.0.clone(),
         kind,
-        hash: hash.clone(),
-        source: work.case.source.clone(),
-        panel: work.panel.name.clone(),
+        hash: blake3::hash(body.as_bytes()).to_hex().to_string(),
+        source: case.source.clone(),
+        panel: panel.name.clone(),
         body: body.to_owned(),
         recorded_us: now_us,
         retained_until_us,
-    }));
-    hash
+    }
 }
 
 fn json_text(value: &impl Serialize) -> String {

@@ -142,9 +142,13 @@ async fn waiting_cases_are_counted_by_project() {
     on_each(|store| async move {
         assert_eq!(store.open_triage().await.unwrap(), []);
         let resolved = TriageRow { status: TriageStatus::Resolved, ..triage("q3") };
-        let waiting = [triage("q1"), triage("q2"), resolved];
-        store.append(&waiting.map(|row| Record::Triage(Box::new(row)))).await.unwrap();
-        assert_eq!(store.open_triage().await.unwrap(), [(PROJECT.to_owned(), 2)]);
+        let withdrawn = TriageRow { status: TriageStatus::Withdrawn, ..triage("q4") };
+        let disputed = TriageRow { status: TriageStatus::Adjudication, ..triage("q5") };
+        let of_another = TriageRow { project: "another".to_owned(), ..triage("q6") };
+        let queue = [triage("q1"), triage("q2"), resolved, withdrawn, disputed, of_another];
+        store.append(&queue.map(|row| Record::Triage(Box::new(row)))).await.unwrap();
+        let expected = [("another".to_owned(), 1), (PROJECT.to_owned(), 3)];
+        assert_eq!(store.open_triage().await.unwrap(), expected);
     })
     .await;
 }
