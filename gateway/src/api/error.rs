@@ -82,7 +82,9 @@ impl ApiError {
             Self::NoRoute(_) | Self::UnknownPanel { .. } | Self::UnknownVerdict(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::InvalidCase(_) | Self::NoQuorumByKinship { .. } | Self::Unaskable { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::InvalidCase(_) | Self::NoQuorumByKinship { .. } | Self::Unaskable { .. } => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
             Self::Engine(EngineError::ShuttingDown | EngineError::Cancelled) | Self::MissingKey { .. } => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
@@ -101,7 +103,9 @@ impl ApiError {
             Self::UnknownPanel { .. } => ("unknown-panel", "There is no such panel"),
             Self::UnknownVerdict(_) => ("unknown-verdict", "There is no such verdict"),
             Self::InvalidCase(_) => ("invalid-case", "The case is not valid"),
-            Self::NoQuorumByKinship { .. } => ("no-quorum-by-kinship", "The judges are related to the candidate"),
+            Self::NoQuorumByKinship { .. } => {
+                ("no-quorum-by-kinship", "The judges are related to the candidate")
+            }
             Self::Unaskable { .. } => ("unaskable", "The panel cannot be asked about this case"),
             Self::MissingKey { .. } => ("missing-key", "A judge has no key"),
             Self::Engine(EngineError::ShuttingDown) => ("shutting-down", "The gateway is shutting down"),
@@ -116,11 +120,13 @@ impl ApiError {
                 .iter()
                 .map(|problem| {
                     let text = problem.problem.to_string();
-                    let (message, hint) = match text.split_once("; hint: ").or_else(|| text.split_once("? hint: ")) {
-                        Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
-                        None => (text, None),
-                    };
-                    let field = problem.field.as_ref().map_or_else(|| String::from("case"), |f| format!("case.{f}"));
+                    let (message, hint) =
+                        match text.split_once("; hint: ").or_else(|| text.split_once("? hint: ")) {
+                            Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
+                            None => (text, None),
+                        };
+                    let field =
+                        problem.field.as_ref().map_or_else(|| String::from("case"), |f| format!("case.{f}"));
                     ProblemDetail { field, message, hint }
                 })
                 .collect(),
@@ -130,7 +136,8 @@ impl ApiError {
             kind: format!("tribunal:{kind}"),
             title: title.to_owned(),
             status: status.as_u16(),
-            detail: (!status.is_server_error() || matches!(self, Self::MissingKey { .. })).then(|| self.to_string()),
+            detail: (!status.is_server_error() || matches!(self, Self::MissingKey { .. }))
+                .then(|| self.to_string()),
             errors,
             request_id: None,
         }
@@ -151,6 +158,7 @@ pub fn problem_kinds() -> Vec<ProblemBody> {
         ApiError::UnknownVerdict(word()),
         ApiError::InvalidCase(Vec::new()),
         ApiError::NoQuorumByKinship { panel: word(), model: word(), judges: word() },
+        ApiError::Unaskable { reason: word() },
         ApiError::MissingKey { judge: word(), source_name: word() },
         ApiError::Engine(EngineError::ShuttingDown),
         ApiError::Internal(word()),

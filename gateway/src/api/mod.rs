@@ -28,7 +28,7 @@ use crate::app::App;
 const REQUESTS_IN_FLIGHT: usize = 1024;
 
 /// How long a shutdown waits for requests and calls that were sent.
-pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(120);
+pub const SHUTDOWN_GRACE: Duration = Duration::from_mins(2);
 
 #[derive(OpenApi)]
 #[openapi(

@@ -109,7 +109,15 @@ mod tests {
 
     #[test]
     fn precedence_is_usage_configuration_data_answer_inconclusive_failed() {
-        let order = [Exit::Usage, Exit::Configuration, Exit::BadData, Exit::NoAnswer, Exit::Inconclusive, Exit::Failed, Exit::Pass];
+        let order = [
+            Exit::Usage,
+            Exit::Configuration,
+            Exit::BadData,
+            Exit::NoAnswer,
+            Exit::Inconclusive,
+            Exit::Failed,
+            Exit::Pass,
+        ];
         for pair in order.windows(2) {
             assert_eq!(pair[0].and(pair[1]), pair[0]);
             assert_eq!(pair[1].and(pair[0]), pair[0]);

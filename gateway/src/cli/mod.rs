@@ -1,7 +1,8 @@
 //! The command line: what can be typed. Each command lives in a file of its own and calls the same engine as the API.
 
-pub mod exit;
 mod check;
+mod estimate;
+pub mod exit;
 mod init;
 mod judge;
 mod output;
@@ -84,8 +85,10 @@ pub struct InitArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 judged · 2 nothing judged · 64 usage · 65 bad data · 69 no judge answered · \
-                        78 configuration · 130 interrupted")]
+#[command(
+    after_help = "Exit codes: 0 judged · 2 nothing judged · 64 usage · 65 bad data · 69 no judge answered · \
+                        78 configuration · 130 interrupted"
+)]
 pub struct JudgeArgs {
     /// Cases: JSONL, JSON array, CSV or TSV, plain or .gz; `-` reads standard input.
     #[arg(value_name = "FILE", required_unless_present_any = ["output", "a"])]
@@ -96,9 +99,9 @@ pub struct JudgeArgs {
     /// Where verdicts go, one JSON line a case, in the order of the cases.
     #[arg(short = 'o', long = "out", value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Cases in flight at once.
-    #[arg(short = 'j', long, default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
-    pub jobs: u16,
+    /// Cases in flight at once; without it, as many as keep the limited servers busy, at most 16.
+    #[arg(short = 'j', long, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
+    pub jobs: Option<u16>,
     /// Go on with an interrupted run (`last` is the newest): nothing stored is asked again.
     #[arg(long, value_name = "RUN")]
     pub resume: Option<String>,
@@ -108,6 +111,9 @@ pub struct JudgeArgs {
     /// Ask every judge afresh.
     #[arg(long)]
     pub no_cache: bool,
+    /// Print the number of calls and what they would cost at most; call nothing.
+    #[arg(long)]
+    pub dry_run: bool,
     /// No progress and no table.
     #[arg(short, long)]
     pub quiet: bool,

@@ -123,10 +123,9 @@ fn repair_request(first: &ChatRequest, prompt: &Prompt, raw: &str, class: Unpars
             max_tokens: first.max_tokens.map(|tokens| tokens.saturating_mul(TOKEN_RAISE)),
             ..first.clone()
         },
-        UnparseableClass::NoVerdict | UnparseableClass::Ambiguous | UnparseableClass::OutOfRange => ChatRequest {
-            messages: prompt::repair_messages(prompt, raw, class),
-            ..first.clone()
-        },
+        UnparseableClass::NoVerdict | UnparseableClass::Ambiguous | UnparseableClass::OutOfRange => {
+            ChatRequest { messages: prompt::repair_messages(prompt, raw, class), ..first.clone() }
+        }
     }
 }
 
@@ -237,7 +236,9 @@ fn judgments(call: &Call, answers: Vec<Answer>, facts: CallFacts) -> Vec<Judgmen
                 source: Source::Asked,
                 origin_id: None,
                 // The call is paid once: only its first criterion carries the facts.
-                call: facts.take().unwrap_or_else(|| CallFacts { model: model.clone(), ..CallFacts::default() }),
+                call: facts
+                    .take()
+                    .unwrap_or_else(|| CallFacts { model: model.clone(), ..CallFacts::default() }),
             }
         })
         .collect()
@@ -247,7 +248,12 @@ fn failed(call: &Call, abstention: Abstention, detail: &str, facts: CallFacts) -
     let answers = call
         .criteria
         .iter()
-        .map(|_| Answer { read: Err(abstention), raw: None, unread_raw: None, detail: Some(detail.to_owned()) })
+        .map(|_| Answer {
+            read: Err(abstention),
+            raw: None,
+            unread_raw: None,
+            detail: Some(detail.to_owned()),
+        })
         .collect();
     judgments(call, answers, facts)
 }

@@ -152,3 +152,22 @@ fn problems() -> Vec<Vec<String>> {
 fn words(value: &Value) -> String {
     value.as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The compiler cannot list an enum's variants, so the names are read off the source.
+    #[test]
+    fn every_kind_of_problem_is_listed() {
+        let source = include_str!("../api/error.rs");
+        let names = source.split("fn kind_and_title").nth(1).and_then(|rest| rest.split("\n    }\n").next()).unwrap();
+        let listed = problems();
+        let mut named = 0;
+        for name in names.split("(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert!(listed.iter().any(|row| row[1] == format!("`tribunal:{name}`")), "{name}");
+            named += 1;
+        }
+        assert!(named > 10, "only {named} kinds were found");
+    }
+}

@@ -15,7 +15,7 @@ use super::*;
 use crate::case::Mode;
 use crate::judge::{Judge, Limits, Params, Perimeter, ProviderKind, ReplayField, ScoringMode, Server};
 use crate::panel::{MethodName, Orders};
-use crate::templates::{AnswerFormat, Template};
+use crate::templates::Template;
 
 const SMALLEST: &str = "\
 panels:
