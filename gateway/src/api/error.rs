@@ -149,6 +149,28 @@ impl ApiError {
     }
 }
 
+/// One problem of every kind, for the reference page. A new kind of error needs a line here.
+pub fn problem_kinds() -> Vec<ProblemBody> {
+    let word = String::new;
+    let kinds = [
+        ApiError::BadJson(word()),
+        ApiError::NotJson,
+        ApiError::TooLarge { limit_bytes: 0 },
+        ApiError::NoRoute(word()),
+        ApiError::MethodNotAllowed,
+        ApiError::Forbidden(word()),
+        ApiError::UnknownPanel { name: word(), known: word() },
+        ApiError::UnknownVerdict(word()),
+        ApiError::InvalidCase(Vec::new()),
+        ApiError::NoQuorumByKinship { panel: word(), model: word(), judges: word() },
+        ApiError::Unaskable { reason: word() },
+        ApiError::MissingKey { judge: word(), source_name: word() },
+        ApiError::Engine(EngineError::ShuttingDown),
+        ApiError::Internal(word()),
+    ];
+    kinds.iter().map(|kind| kind.body(kind.status())).collect()
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = self.status();

@@ -21,7 +21,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use self::error::{ApiError, ProblemBody, ProblemDetail};
+pub use self::error::{ApiError, ProblemBody, ProblemDetail, problem_kinds};
 pub use self::verdicts::DEFAULT_PROJECT;
 use crate::app::App;
 

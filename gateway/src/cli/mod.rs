@@ -59,6 +59,13 @@ pub enum Command {
         /// The shell to complete for.
         shell: clap_complete::Shell,
     },
+    /// Write the generated pages of docs/reference (for this repository's own use).
+    #[command(hide = true)]
+    Reference {
+        /// The folder to write into.
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -171,6 +178,7 @@ pub struct CheckArgs {
     /// Print the settings in force, defaults included, secrets masked.
     #[arg(long)]
     pub print: bool,
+    /// The settings as JSON: panels with their versions, warnings, what each judge answered.
     #[arg(long)]
     pub json: bool,
 }
@@ -180,6 +188,7 @@ pub struct RunsArgs {
     /// At most this many.
     #[arg(short, long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub limit: u16,
+    /// One JSON line a run.
     #[arg(long)]
     pub json: bool,
 }
@@ -194,6 +203,7 @@ pub struct ShowArgs {
     /// Every judgment as a JSON line, raw replies included.
     #[arg(long)]
     pub judgments: bool,
+    /// One JSON line a verdict.
     #[arg(long)]
     pub json: bool,
 }
@@ -228,6 +238,10 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         output::line(&format!("{:#}", crate::settings::schema()));
         return Ok(Exit::Pass);
     }
+    if let Command::Reference { folder } = &cli.command {
+        crate::reference::write(folder).map_err(|error| Failure::new(Exit::Internal, error))?;
+        return Ok(Exit::Pass);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -244,6 +258,6 @@ async fn command(cli: Cli) -> Result<Exit, Failure> {
         Command::Check(args) => check::run(&source, &args).await,
         Command::Runs(args) => runs::run(&source, &args).await,
         Command::Show(args) => show::run(&source, &args).await,
-        Command::Schema | Command::Completions { .. } => Ok(Exit::Pass),
+        Command::Schema | Command::Completions { .. } | Command::Reference { .. } => Ok(Exit::Pass),
     }
 }
