@@ -95,7 +95,8 @@ async fn look() -> Result<Found, Failure> {
     let client = Client::new();
     for (provider, address) in LOCAL_SERVERS {
         let Ok(base) = address.parse::<BaseUrl>() else { continue };
-        let Ok(Ok(models)) = tokio::time::timeout(LOOK_TIMEOUT, list_models(&client, &base, None)).await else {
+        let Ok(Ok(models)) = tokio::time::timeout(LOOK_TIMEOUT, list_models(&client, &base, None)).await
+        else {
             continue;
         };
         for model in models {

@@ -15,7 +15,7 @@ use super::plan::{Call, asked_scale};
 use super::prompt::{self, Prompt, PromptError, Question};
 use super::reading::{self, Read};
 use super::work::Work;
-use crate::judge::{Judge, ScoringMode};
+use crate::judge::{Judge, Price, ScoringMode};
 use crate::judgment::{CallFacts, Judgment, Source};
 use crate::perimeter;
 
@@ -120,10 +120,9 @@ fn repair_request(first: &ChatRequest, prompt: &Prompt, raw: &str, class: Unpars
             max_tokens: first.max_tokens.map(|tokens| tokens.saturating_mul(TOKEN_RAISE)),
             ..first.clone()
         },
-        UnparseableClass::NoVerdict | UnparseableClass::Ambiguous | UnparseableClass::OutOfRange => ChatRequest {
-            messages: prompt::repair_messages(prompt, raw, class),
-            ..first.clone()
-        },
+        UnparseableClass::NoVerdict | UnparseableClass::Ambiguous | UnparseableClass::OutOfRange => {
+            ChatRequest { messages: prompt::repair_messages(prompt, raw, class), ..first.clone() }
+        }
     }
 }
 
@@ -177,9 +176,8 @@ fn note(call: &Call, facts: &mut CallFacts, response: &ChatResponse) {
 
 /// `None` when the price is unknown.
 fn cost_microusd(judge: &Judge, usage: &Usage) -> Option<u64> {
-    let price = judge.price?;
-    let price = pricing::Price { input: price.input, output: price.output, cached_input: None };
-    pricing::cost_microusd(usage, &price)
+    let Price { input, output, cached_input } = judge.price?;
+    pricing::cost_microusd(usage, &pricing::Price { input, output, cached_input })
 }
 
 fn answers(work: &Work, call: &Call, response: &ChatResponse) -> Vec<Answer> {
@@ -234,7 +232,9 @@ fn judgments(call: &Call, answers: Vec<Answer>, facts: CallFacts) -> Vec<Judgmen
                 source: Source::Asked,
                 origin_id: None,
                 // The call is paid once: only its first criterion carries the facts.
-                call: facts.take().unwrap_or_else(|| CallFacts { model: model.clone(), ..CallFacts::default() }),
+                call: facts
+                    .take()
+                    .unwrap_or_else(|| CallFacts { model: model.clone(), ..CallFacts::default() }),
             }
         })
         .collect()
@@ -244,7 +244,12 @@ fn failed(call: &Call, abstention: Abstention, detail: &str, facts: CallFacts) -
     let answers = call
         .criteria
         .iter()
-        .map(|_| Answer { read: Err(abstention), raw: None, unread_raw: None, detail: Some(detail.to_owned()) })
+        .map(|_| Answer {
+            read: Err(abstention),
+            raw: None,
+            unread_raw: None,
+            detail: Some(detail.to_owned()),
+        })
         .collect();
     judgments(call, answers, facts)
 }

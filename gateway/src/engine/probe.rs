@@ -16,8 +16,9 @@ use crate::panel::Panel;
 use crate::perimeter;
 
 /// Long enough for a local model that is just being loaded.
-const DEADLINE: Duration = Duration::from_secs(60);
-const QUESTION: &str = "This is a connection test. Answer with the JSON object {\"score\": 3} and nothing else.";
+const DEADLINE: Duration = Duration::from_mins(1);
+const QUESTION: &str =
+    "This is a connection test. Answer with the JSON object {\"score\": 3} and nothing else.";
 
 /// What one call showed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,7 +57,9 @@ pub async fn probe(engine: &Engine, panel: &Panel, judge: &Judge) -> Probe {
         return probe;
     }
     let Some(provider) = engine.askers.load().provider(&panel.name, &judge.id) else {
-        probe.error = Some(String::from("not connected: its key is missing, or this version does not know its provider"));
+        probe.error = Some(String::from(
+            "not connected: its key is missing, or this version does not know its provider",
+        ));
         return probe;
     };
     let mut request = ChatRequest::user(QUESTION);
@@ -80,7 +83,8 @@ pub async fn probe(engine: &Engine, panel: &Panel, judge: &Judge) -> Probe {
             let elapsed = started.elapsed().as_secs_f64();
             probe.is_answering = true;
             probe.latency_ms = elapsed * 1000.0;
-            probe.logprobs = response.logprobs.as_ref().is_some_and(|tokens| tokens.iter().any(|t| t.top.len() > 1));
+            probe.logprobs =
+                response.logprobs.as_ref().is_some_and(|tokens| tokens.iter().any(|t| t.top.len() > 1));
             let answer: Option<serde_json::Value> = serde_json::from_str(&response.text).ok();
             probe.structured_output = answer.is_some_and(|answer| answer.get("score").is_some());
             probe.dropped = response.dropped.iter().map(|name| (*name).to_owned()).collect();
