@@ -7,20 +7,23 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use secrecy::ExposeSecret;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::api::ApiError;
 use crate::case::Case;
 use crate::clock::Clock;
 use crate::engine::ids::Ids;
-use crate::engine::prompt;
+use crate::engine::plan;
 use crate::engine::recorder::{Recorder, RecorderSettings};
-use crate::engine::{Askers, Engine, WiringError, kinship_gap};
+use crate::engine::{Askers, Engine, Keys, WiringError, kinship_gap};
 use crate::panel::Panel;
 use crate::settings::{Alias, AliasTarget, Config};
 use crate::store::{SqlStore, Store, StoreError, StoreLocation};
 use crate::telemetry::metrics::Metrics;
-use crate::templates::OptionalField;
+
+/// How often texts past their retention are looked for.
+const RETENTION_CHECK: Duration = Duration::from_hours(1);
 
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
@@ -60,22 +63,34 @@ impl App {
         let metrics = Metrics::new().map_err(AppError::Metrics)?;
         let tasks = TaskTracker::new();
         let background = TaskTracker::new();
-        let store: Arc<dyn Store> = Arc::new(SqlStore::open(&StoreLocation::parse(config.store_url.expose_secret())?, &background).await?);
+        let store: Arc<dyn Store> = Arc::new(
+            SqlStore::open(&StoreLocation::parse(config.store_url.expose_secret())?, &background).await?,
+        );
         let askers = match askers {
             Some(askers) => askers,
             None => Askers::connect(&config).await?,
         };
         let recorder = Recorder::start(Arc::clone(&store), &background, RecorderSettings::default());
+        let ids = Ids::from_entropy(clock.clone());
         let engine = Arc::new(Engine {
+            keys: Keys::new(ids.draw()),
             askers: ArcSwap::from_pointee(askers),
             store,
             recorder,
-            ids: Ids::from_entropy(clock.clone()),
+            ids,
             clock,
             tasks: tasks.clone(),
             metrics: metrics.clone(),
         });
-        Ok(Self { parts: Arc::new(Parts { config: ArcSwap::from_pointee(config), engine, metrics, tasks, background }) })
+        Ok(Self {
+            parts: Arc::new(Parts {
+                config: ArcSwap::from_pointee(config),
+                engine,
+                metrics,
+                tasks,
+                background,
+            }),
+        })
     }
 
     pub fn config(&self) -> Arc<Config> {
@@ -119,16 +134,16 @@ impl App {
         self.config().aliases.iter().map(|(name, alias)| (name.clone(), target(alias))).collect()
     }
 
-    /// Refuses what can be known before the first call: missing keys, prompts that cannot be written, and kinship that
-    /// leaves no quorum.
+    /// Refuses what can be known before the first call: missing keys, and kinship that leaves no quorum.
     pub fn check_ready(&self, panel: &Panel, case: &Case, allow_kin: bool) -> Result<(), ApiError> {
         if let Some(missing) = self.config().missing_keys(&panel.name).first().cloned() {
-            return Err(ApiError::MissingKey { judge: missing.judge.to_string(), source_name: missing.gap.to_string() });
+            return Err(ApiError::MissingKey {
+                judge: missing.judge.to_string(),
+                source_name: missing.gap.to_string(),
+            });
         }
-        let lacks = |field: OptionalField| (!field.is_in(case)).then(|| case.id.clone());
-        let unaskable = prompt::unaskable(panel, case.mode(), lacks);
-        if !unaskable.is_empty() {
-            return Err(ApiError::Unaskable(unaskable));
+        if let Some(reason) = plan::unaskable(panel, case) {
+            return Err(ApiError::Unaskable { reason });
         }
         if allow_kin {
             return Ok(());
@@ -151,12 +166,27 @@ impl App {
             .map_err(|error| ApiError::Internal(error.to_string()))
     }
 
+    /// Erases texts past their retention now and once an hour, until `stop`.
+    pub fn keep_retention(&self, stop: CancellationToken) {
+        let engine = Arc::clone(&self.parts.engine);
+        self.parts.background.spawn(async move {
+            let mut every = tokio::time::interval(RETENTION_CHECK);
+            // Losing a tick is fine: the next one does its work.
+            while stop.run_until_cancelled(every.tick()).await.is_some() {
+                engine.erase_expired_texts().await;
+            }
+        });
+    }
+
     /// Lets what was sent finish and be recorded, up to `grace`; then closes the store.
     pub async fn shut_down(&self, grace: Duration) {
         self.parts.tasks.close();
         let engine = &self.parts.engine;
         if tokio::time::timeout(grace, self.parts.tasks.wait()).await.is_err() {
-            tracing::warn!(grace_s = grace.as_secs(), "calls were still under way at the end of the shutdown grace");
+            tracing::warn!(
+                grace_s = grace.as_secs(),
+                "calls were still under way at the end of the shutdown grace"
+            );
         }
         engine.recorder.close().await;
         engine.store.close().await;

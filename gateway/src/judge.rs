@@ -115,6 +115,9 @@ pub struct Price {
     pub input: f64,
     /// USD per million generated tokens.
     pub output: f64,
+    /// USD per million prompt tokens that the server read from its cache. Default: as `input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<f64>,
 }
 
 /// Sampling parameters sent with each call.

@@ -30,7 +30,8 @@ impl PriceList {
     }
 }
 
-/// The day on which [`builtin`]'s table was checked against the vendors' price pages.
+/// The day for which [`builtin`]'s table gives list prices, as its authors knew them. They were not compared with the
+/// vendors' price pages: look there before you rely on a cost, and put the price into the settings where it differs.
 pub const TABLE_DATE: &str = "2025-09-01";
 
 /// Cost in millionths of a dollar, rounded half up. `None` when a price is negative or not finite, or the sum does not

@@ -7,8 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::engine::EngineError;
-use crate::engine::prompt::PromptError;
+use crate::engine::{BadKey, EngineError};
 use crate::intake::FieldProblem;
 use crate::store::StoreError;
 
@@ -40,27 +39,6 @@ pub struct ProblemDetail {
     pub hint: Option<String>,
 }
 
-impl ProblemDetail {
-    /// Takes the next step out of the message, where it has one.
-    fn of(field: String, text: String) -> Self {
-        match text.split_once("; hint: ").or_else(|| text.split_once("? hint: ")) {
-            Some((message, hint)) => Self { field, message: message.to_owned(), hint: Some(hint.to_owned()) },
-            None => Self { field, message: text, hint: None },
-        }
-    }
-}
-
-/// Where the request causes a prompt's problem.
-fn place(problem: &PromptError) -> String {
-    match problem {
-        PromptError::Missing { field, .. } => format!("case.{}", field.name()),
-        PromptError::NoFile { .. } => String::from("case"),
-        PromptError::TogetherNeedsJson { .. }
-        | PromptError::EvidenceNeedsText { .. }
-        | PromptError::Template { .. } => String::from("panel"),
-    }
-}
-
 /// What a handler may fail with.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
@@ -82,10 +60,14 @@ pub enum ApiError {
     UnknownVerdict(String),
     #[error("the case is not valid")]
     InvalidCase(Vec<FieldProblem>),
-    #[error("panel cannot be asked about this case")]
-    Unaskable(Vec<PromptError>),
+    #[error(transparent)]
+    BadIdempotencyKey(BadKey),
+    #[error("this `Idempotency-Key` was used for another request; hint: a new request needs a new key")]
+    IdempotencyConflict,
     #[error("kinship leaves panel `{panel}` without a quorum for candidate `{model}`: {judges}")]
     NoQuorumByKinship { panel: String, model: String, judges: String },
+    #[error("{reason}")]
+    Unaskable { reason: String },
     #[error("key of judge `{judge}` is missing: {source_name}")]
     MissingKey { judge: String, source_name: String },
     #[error(transparent)]
@@ -99,13 +81,16 @@ pub enum ApiError {
 impl ApiError {
     fn status(&self) -> StatusCode {
         match self {
-            Self::BadJson(_) => StatusCode::BAD_REQUEST,
+            Self::BadJson(_) | Self::BadIdempotencyKey(_) => StatusCode::BAD_REQUEST,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NoRoute(_) | Self::UnknownPanel { .. } | Self::UnknownVerdict(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::InvalidCase(_) | Self::Unaskable(_) | Self::NoQuorumByKinship { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::InvalidCase(_)
+            | Self::IdempotencyConflict
+            | Self::NoQuorumByKinship { .. }
+            | Self::Unaskable { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Engine(EngineError::ShuttingDown | EngineError::Cancelled) | Self::MissingKey { .. } => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
@@ -124,8 +109,10 @@ impl ApiError {
             Self::UnknownPanel { .. } => ("unknown-panel", "There is no such panel"),
             Self::UnknownVerdict(_) => ("unknown-verdict", "There is no such verdict"),
             Self::InvalidCase(_) => ("invalid-case", "The case is not valid"),
-            Self::Unaskable(_) => ("unaskable", "The judges cannot be asked about this case"),
+            Self::BadIdempotencyKey(_) => ("bad-idempotency-key", "The Idempotency-Key is not usable"),
+            Self::IdempotencyConflict => ("idempotency-conflict", "The key was used for another request"),
             Self::NoQuorumByKinship { .. } => ("no-quorum-by-kinship", "The judges are related to the candidate"),
+            Self::Unaskable { .. } => ("unaskable", "The panel cannot be asked about this case"),
             Self::MissingKey { .. } => ("missing-key", "A judge has no key"),
             Self::Engine(EngineError::ShuttingDown) => ("shutting-down", "The gateway is shutting down"),
             Self::Engine(_) | Self::Store(_) | Self::Internal(_) => ("internal", "Something failed here"),
@@ -138,24 +125,51 @@ impl ApiError {
             Self::InvalidCase(problems) => problems
                 .iter()
                 .map(|problem| {
-                    let field = problem.field.as_ref().map_or_else(|| String::from("case"), |f| format!("case.{f}"));
-                    ProblemDetail::of(field, problem.problem.to_string())
+                    let text = problem.problem.to_string();
+                    let (message, hint) =
+                        match text.split_once("; hint: ").or_else(|| text.split_once("? hint: ")) {
+                            Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
+                            None => (text, None),
+                        };
+                    let field =
+                        problem.field.as_ref().map_or_else(|| String::from("case"), |f| format!("case.{f}"));
+                    ProblemDetail { field, message, hint }
                 })
                 .collect(),
-            Self::Unaskable(problems) => {
-                problems.iter().map(|problem| ProblemDetail::of(place(problem), problem.to_string())).collect()
-            }
             _ => Vec::new(),
         };
         ProblemBody {
             kind: format!("tribunal:{kind}"),
             title: title.to_owned(),
             status: status.as_u16(),
-            detail: (!status.is_server_error() || matches!(self, Self::MissingKey { .. })).then(|| self.to_string()),
+            detail: (!status.is_server_error() || matches!(self, Self::MissingKey { .. }))
+                .then(|| self.to_string()),
             errors,
             request_id: None,
         }
     }
+}
+
+/// One problem of every kind, for the reference page. A new kind of error needs a line here.
+pub fn problem_kinds() -> Vec<ProblemBody> {
+    let word = String::new;
+    let kinds = [
+        ApiError::BadJson(word()),
+        ApiError::NotJson,
+        ApiError::TooLarge { limit_bytes: 0 },
+        ApiError::NoRoute(word()),
+        ApiError::MethodNotAllowed,
+        ApiError::Forbidden(word()),
+        ApiError::UnknownPanel { name: word(), known: word() },
+        ApiError::UnknownVerdict(word()),
+        ApiError::InvalidCase(Vec::new()),
+        ApiError::NoQuorumByKinship { panel: word(), model: word(), judges: word() },
+        ApiError::Unaskable { reason: word() },
+        ApiError::MissingKey { judge: word(), source_name: word() },
+        ApiError::Engine(EngineError::ShuttingDown),
+        ApiError::Internal(word()),
+    ];
+    kinds.iter().map(|kind| kind.body(kind.status())).collect()
 }
 
 impl IntoResponse for ApiError {

@@ -13,13 +13,17 @@ use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 
 use super::error::{ApiError, ProblemBody};
+use super::idempotency;
 use crate::app::App;
 use crate::case::{Case, Sensitivity};
-use crate::engine::JudgeRequest;
+use crate::engine::{JudgeRequest, KeyedAnswer};
 use crate::verdict::CaseVerdict;
 
 /// The project of requests without a key.
 pub const DEFAULT_PROJECT: &str = "default";
+
+/// Raises the case's sensitivity, never lowers it.
+pub(super) const SENSITIVITY: &str = "x-tribunal-sensitivity";
 
 /// One case for one panel.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -43,17 +47,22 @@ fn yes() -> bool {
     true
 }
 
-/// Judge one case.
+/// Judge one case. With an `Idempotency-Key` it is judged once, however often it is sent within 24 hours.
 #[utoipa::path(
     post,
     path = "/v1/verdicts",
     tag = "verdicts",
+    params(
+        ("idempotency-key" = Option<String>, Header, description = "1 to 255 visible ASCII characters; the same key with another body is refused"),
+        ("x-tribunal-sensitivity" = Option<String>, Header, description = "public, internal or confidential; raises the case's own, never lowers it"),
+    ),
     request_body = VerdictRequest,
     responses(
-        (status = 200, body = CaseVerdict, description = "The verdict; without a quorum its values are null"),
+        (status = 200, body = CaseVerdict, description = "The verdict; without a quorum its values are null",
+            headers(("idempotency-replayed" = String, description = "true: this answer was given before"))),
         (status = 400, body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, body = ProblemBody, content_type = "application/problem+json"),
-        (status = 422, body = ProblemBody, content_type = "application/problem+json", description = "Every problem of the case"),
+        (status = 422, body = ProblemBody, content_type = "application/problem+json", description = "Every problem of the case, or a key that was used for another body"),
     )
 )]
 pub async fn create(
@@ -65,34 +74,53 @@ pub async fn create(
         StatusCode::PAYLOAD_TOO_LARGE => ApiError::TooLarge { limit_bytes: app.body_limit_bytes() },
         _ => ApiError::BadJson(rejection.to_string()),
     })?;
+    let keyed = idempotency::keyed(&headers, &body)?;
     let request: VerdictRequest =
         serde_json::from_slice(&body).map_err(|error| ApiError::BadJson(error.to_string()))?;
     let mut case = Case::try_from(request.case).map_err(ApiError::InvalidCase)?;
-    if let Some(level) = headers.get("x-tribunal-sensitivity") {
+    if let Some(level) = headers.get(SENSITIVITY) {
         case.sensitivity = case.sensitivity.max(sensitivity(level)?);
+    }
+    // Before anything that may have changed since: what was answered once is answered again.
+    if let Some(keyed) = &keyed
+        && let Some(answer) = app.engine().kept_answer(DEFAULT_PROJECT, keyed).await?
+    {
+        return answer_keyed(answer);
     }
     let panel = app.panel(request.panel.as_deref())?;
     app.check_ready(&panel, &case, request.allow_kin)?;
     let cancel = CancellationToken::new();
-    // Dropped with this handler when the client hangs up: unsent calls are dropped, sent ones finish and are recorded.
-    let hang_up = cancel.clone().drop_guard();
-    let verdict = app
-        .engine()
-        .judge(JudgeRequest {
-            case: Arc::new(case),
-            panel,
-            project: Arc::from(DEFAULT_PROJECT),
-            run: None,
-            position: 0,
-            use_cache: request.cache,
-            resumed: false,
-            seed: 0,
-            allow_kin: request.allow_kin,
-            cancel,
-        })
-        .await?;
-    hang_up.disarm();
-    Ok(with_headers(&verdict))
+    let request = JudgeRequest {
+        case: Arc::new(case),
+        panel,
+        project: Arc::from(DEFAULT_PROJECT),
+        run: None,
+        position: 0,
+        use_cache: request.cache,
+        resumed: false,
+        seed: 0,
+        allow_kin: request.allow_kin,
+        cancel: cancel.clone(),
+    };
+    match keyed {
+        Some(keyed) => answer_keyed(app.engine().judge_keyed(keyed, request).await?),
+        None => {
+            // Dropped with this handler when the client hangs up: unsent calls are dropped, sent ones finish and are
+            // recorded.
+            let hang_up = cancel.drop_guard();
+            let verdict = app.engine().judge(request).await?;
+            hang_up.disarm();
+            Ok(with_headers(&verdict))
+        }
+    }
+}
+
+fn answer_keyed(answer: KeyedAnswer) -> Result<Response, ApiError> {
+    match answer {
+        KeyedAnswer::Judged(verdict) => Ok(with_headers(&verdict)),
+        KeyedAnswer::Replayed(verdict) => Ok(idempotency::mark_replayed(with_headers(&verdict))),
+        KeyedAnswer::OtherBody => Err(ApiError::IdempotencyConflict),
+    }
 }
 
 /// A stored verdict.
@@ -116,7 +144,9 @@ fn sensitivity(level: &HeaderValue) -> Result<Sensitivity, ApiError> {
         .to_str()
         .ok()
         .and_then(|level| serde_json::from_value(serde_json::Value::from(level)).ok())
-        .ok_or_else(|| ApiError::BadJson(String::from("x-tribunal-sensitivity is public, internal or confidential")))
+        .ok_or_else(|| {
+            ApiError::BadJson(String::from("x-tribunal-sensitivity is public, internal or confidential"))
+        })
 }
 
 fn with_headers(verdict: &CaseVerdict) -> Response {
@@ -129,9 +159,11 @@ fn with_headers(verdict: &CaseVerdict) -> Response {
     };
     insert("x-tribunal-verdict-id", &verdict.id);
     insert("x-tribunal-escalated", if verdict.escalated { "true" } else { "false" });
-    let disagreement = verdict.criteria.values().filter_map(|c| c.disagreement).fold(None, |most, d| {
-        Some(most.map_or(d, |most: f64| most.max(d)))
-    });
+    let disagreement = verdict
+        .criteria
+        .values()
+        .filter_map(|c| c.disagreement)
+        .fold(None, |most, d| Some(most.map_or(d, |most: f64| most.max(d))));
     if let Some(disagreement) = disagreement {
         insert("x-tribunal-disagreement", &format!("{disagreement:.4}"));
     }
@@ -140,3 +172,6 @@ fn with_headers(verdict: &CaseVerdict) -> Response {
     }
     response
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,13 +14,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::exit::{Exit, Failure};
 use super::progress::{Counts, Progress};
-use super::{JudgeArgs, output, report, setup, single};
+use super::{JudgeArgs, estimate, output, report, setup, single};
 use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::{Case, Mode};
-use crate::engine::prompt::{self, PromptError};
-use crate::engine::run::RunSpec;
-use crate::engine::{EngineError, kinship_gap_of};
+use crate::engine::run::{RunSpec, usual_concurrency};
+use crate::engine::{EngineError, kinship_gap_of, plan, prompt};
 use crate::intake::{CandidateTexts, CaseFile, FieldMap, IntakeOptions, Report, validate};
 use crate::judge::ProviderKind;
 use crate::panel::Panel;
@@ -64,6 +63,15 @@ pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
     }
     refuse_unaskable(path, &panel, &checked)?;
     refuse_kin(&panel, &checked, &config.models, args.allow_kin)?;
+    if args.dry_run {
+        let models = config.models;
+        let estimated = tokio::task::spawn_blocking(move || {
+            estimate::estimate(&panel, &file, &options, &models, args.allow_kin)
+        });
+        let table = estimated.await.context("the estimate stopped")?;
+        output::text(&table.map_err(|error| Failure::new(Exit::BadData, error))?);
+        return Ok(Exit::Pass);
+    }
     let app = App::build(config).await.map_err(setup::app_failure)?;
     let signals = Signals::listen();
     let job = Job { panel, total: checked.cases, file, options };
@@ -85,16 +93,17 @@ struct Job {
 
 async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> Result<Exit, Failure> {
     let (run_id, resumed) = begin_run(app, &job, args).await?;
+    let stop = signals.soft.child_token();
     let spec = RunSpec {
         id: Arc::from(run_id.as_str()),
         project: Arc::from(DEFAULT_PROJECT),
         panel: Arc::clone(&job.panel),
-        concurrency: usize::from(args.jobs),
+        concurrency: args.jobs.map_or_else(|| usual_concurrency(&job.panel), usize::from),
         use_cache: !args.no_cache,
         resumed,
         seed: args.seed,
         allow_kin: args.allow_kin,
-        stop: signals.soft.clone(),
+        stop: stop.clone(),
         cancel: signals.hard.clone(),
     };
     if !args.quiet {
@@ -108,7 +117,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
     }
     let mut sink = Sink::open(args)?;
     let mut progress = Progress::new(job.total, args.quiet);
-    let (cases, reader) = read_cases(job.file, job.options, signals.soft.clone());
+    let (cases, reader) = read_cases(job.file, job.options, stop.clone());
     let mut outcomes = Box::pin(app.engine().judge_run(spec, cases));
     let mut summary = RunSummary::new();
     let mut rows: Vec<CaseVerdict> = Vec::new();
@@ -130,17 +139,27 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
             }
             Err(error) => {
                 summary.add_error();
+                // What cannot be recorded must not be paid for.
+                stop.cancel();
                 first_error.get_or_insert(error);
             }
         }
-        progress.update(Counts { done: summary.cases, escalated: summary.escalated, undecided: summary.undecided });
+        progress.update(Counts {
+            done: summary.cases,
+            escalated: summary.escalated,
+            undecided: summary.undecided,
+        });
     }
     // The reader may wait for a place in the channel, which nobody empties any more.
     drop(outcomes);
     progress.finish();
     sink.finish()?;
-    reader.await.context("the reader of the cases stopped")?.map_err(|error| Failure::new(Exit::BadData, error))?;
+    reader
+        .await
+        .context("the reader of the cases stopped")?
+        .map_err(|error| Failure::new(Exit::BadData, error))?;
     let is_interrupted = signals.soft.is_cancelled();
+    app.engine().erase_expired_texts().await;
     end_run(app, &run_id, &summary, is_interrupted || summary.errors > 0).await?;
     if !args.quiet && !args.json {
         output::text(&report::run(&summary, if job.total <= MAX_ROWS as u64 { &rows } else { &[] }));
@@ -160,8 +179,12 @@ fn conclude(
         return Ok(Exit::Interrupted);
     }
     if let Some(error) = first_error {
-        output::note(&format!("{} cases were not recorded; go on with: {}", summary.errors, resume_command(run_id, args)));
-        let exit = if matches!(error, EngineError::CaseChanged { .. }) { Exit::BadData } else { Exit::Internal };
+        output::note(&format!(
+            "{} cases were not recorded; go on with: {}",
+            summary.errors,
+            resume_command(run_id, args)
+        ));
+        let exit = if matches!(error, EngineError::CaseChanged(_)) { Exit::BadData } else { Exit::Internal };
         return Err(Failure::new(exit, error));
     }
     if summary.is_silent() {
@@ -183,7 +206,10 @@ async fn check_cases(path: &Path, options: &IntakeOptions) -> Result<(CaseFile, 
         let report = validate(&file, &options)?;
         Ok::<_, crate::intake::IntakeError>((file, report))
     });
-    checked.await.context("the check of the cases stopped")?.map_err(|error| Failure::new(Exit::BadData, error))
+    checked
+        .await
+        .context("the check of the cases stopped")?
+        .map_err(|error| Failure::new(Exit::BadData, error))
 }
 
 fn refuse_bad_cases(path: &Path, checked: &Report, args: &JudgeArgs) -> Result<(), Failure> {
@@ -213,7 +239,10 @@ fn refuse_bad_cases(path: &Path, checked: &Report, args: &JudgeArgs) -> Result<(
         return Err(Failure::new(Exit::BadData, anyhow::Error::msg(message)));
     }
     if checked.cases == 0 {
-        return Err(Failure::new(Exit::Inconclusive, anyhow::Error::msg(format!("{name}: no case is left to judge"))));
+        return Err(Failure::new(
+            Exit::Inconclusive,
+            anyhow::Error::msg(format!("{name}: no case is left to judge")),
+        ));
     }
     let kinds = BTreeSet::from([Mode::Pointwise, Mode::Reference]);
     if !args.by_mode && checked.modes.keys().filter(|mode| kinds.contains(mode)).count() > 1 {
@@ -227,28 +256,32 @@ fn refuse_bad_cases(path: &Path, checked: &Report, args: &JudgeArgs) -> Result<(
     Ok(())
 }
 
-/// Prompts that cannot be written stop the run before its first call.
+/// Templates without a file for a mode, and cases without a field that a template needs, stop it too.
 fn refuse_unaskable(path: &Path, panel: &Panel, checked: &Report) -> Result<(), Failure> {
-    let mut exit = Exit::Pass;
     let mut problems = Vec::new();
-    for &mode in checked.modes.keys() {
-        let first_without = |field| checked.first_without.get(&(mode, field));
-        for problem in prompt::unaskable(panel, mode, |field| first_without(field).map(|at| at.id.clone())) {
-            let at = match &problem {
-                PromptError::Missing { field, .. } => first_without(*field),
-                PromptError::NoFile { .. }
-                | PromptError::TogetherNeedsJson { .. }
-                | PromptError::EvidenceNeedsText { .. }
-                | PromptError::Template { .. } => None,
-            };
-            exit = exit.and(if at.is_some() { Exit::BadData } else { Exit::Configuration });
-            problems.push(match at {
-                Some(at) => format!("{}:line {}: {problem}", path.display(), at.line),
-                None => problem.to_string(),
-            });
+    for judge in plan::askable_judges(panel) {
+        if let Err(misfit) = prompt::fits(&judge.template, &panel.rubric) {
+            problems.push(format!("judge `{}`: {misfit}", judge.id));
+        }
+        for &mode in checked.modes.keys() {
+            if judge.template.source(mode).is_none() {
+                problems.push(format!(
+                    "{}\n  hint: add the file, or use another template",
+                    plan::no_file(judge, mode)
+                ));
+            }
+            for field in judge.template.needs(mode) {
+                if let Some(at) = checked.first_without.get(&(mode, *field)) {
+                    let (name, lacks) = (path.display(), plan::lacks(judge, field.name()));
+                    problems.push(format!("{name}:{}: case `{}`: {lacks}", at.line, at.id));
+                }
+            }
         }
     }
-    if problems.is_empty() { Ok(()) } else { Err(Failure::new(exit, anyhow::Error::msg(problems.join("\n")))) }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::BadData, anyhow::Error::msg(problems.join("\n"))))
 }
 
 /// Kinship that leaves no quorum stops the run before its first call.
@@ -292,7 +325,8 @@ async fn begin_run(app: &App, job: &Job, args: &JudgeArgs) -> Result<(String, bo
             panel_version: job.panel.version.clone(),
             input_hash: None,
             case_total: i64::try_from(job.total).ok(),
-            settings: json!({"seed": args.seed, "allow_kin": args.allow_kin, "cache": !args.no_cache}).to_string(),
+            settings: json!({"seed": args.seed, "allow_kin": args.allow_kin, "cache": !args.no_cache})
+                .to_string(),
             created_us: engine.now_us(),
         };
         engine.create_run(&run).await.map_err(|error| Failure::new(Exit::Internal, error))?;
@@ -308,7 +342,10 @@ async fn begin_run(app: &App, job: &Job, args: &JudgeArgs) -> Result<(String, bo
             )),
         ));
     }
-    engine.reopen_run(DEFAULT_PROJECT, &stored.run.id).await.map_err(|error| Failure::new(Exit::Internal, error))?;
+    engine
+        .reopen_run(DEFAULT_PROJECT, &stored.run.id)
+        .await
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     Ok((stored.run.id, true))
 }
 
@@ -318,7 +355,10 @@ async fn end_run(app: &App, id: &str, summary: &RunSummary, is_stopped: bool) ->
         finished_us: app.engine().now_us(),
         outcome: serde_json::to_string(summary).ok(),
     };
-    app.engine().finish_run(DEFAULT_PROJECT, id, &end).await.map_err(|error| Failure::new(Exit::Internal, error))?;
+    app.engine()
+        .finish_run(DEFAULT_PROJECT, id, &end)
+        .await
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     Ok(())
 }
 
@@ -347,18 +387,12 @@ fn read_cases(
 }
 
 fn resume_command(run_id: &str, args: &JudgeArgs) -> String {
-    let mut command = String::from("tribunal judge");
-    if let Some(cases) = &args.cases {
-        command.push_str(&format!(" {}", cases.display()));
-    }
-    if let Some(panel) = &args.panel {
-        command.push_str(&format!(" -p {panel}"));
-    }
-    if let Some(out) = &args.out {
-        command.push_str(&format!(" -o {}", out.display()));
-    }
-    command.push_str(&format!(" --resume {run_id}"));
-    command
+    let mut words = vec![String::from("tribunal judge")];
+    words.extend(args.cases.as_ref().map(|cases| cases.display().to_string()));
+    words.extend(args.panel.as_ref().map(|panel| format!("-p {panel}")));
+    words.extend(args.out.as_ref().map(|out| format!("-o {}", out.display())));
+    words.push(format!("--resume {run_id}"));
+    words.join(" ")
 }
 
 /// Where verdict lines go: a file, standard output, or nowhere.

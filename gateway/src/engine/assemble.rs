@@ -7,7 +7,7 @@ use aggregation::order::{ExpectedOrders, fold_orders};
 use aggregation::panel_vote::{Method, Weights};
 use aggregation::scale::{Preference, Scale, Value};
 use aggregation::verdict::{Outcome, Policy, Undecided, Verdict, Warning, decide};
-use aggregation::vote::{Abstention, Order, Pass, Vote};
+use aggregation::vote::{Abstention, Exclusion, Order, Pass, UnparseableClass, Vote};
 
 use super::Attendance;
 use super::plan::asked_scale;
@@ -35,7 +35,10 @@ pub(super) fn missing_votes(work: &Work, attendance: &Attendance, judgments: &[J
         let decided = decide_criterion(work, attendance, criterion, judgments);
         missing = missing.max(members.saturating_sub(decided.verdict.quorum.voted));
         let is_split = matches!(decided.verdict.outcome, Outcome::Undecided(Undecided::NoMajority))
-            || decided.verdict.escalation_reasons.contains(&aggregation::verdict::EscalationReason::NoMajority);
+            || decided
+                .verdict
+                .escalation_reasons
+                .contains(&aggregation::verdict::EscalationReason::NoMajority);
         missing = missing.max(usize::from(is_split));
     }
     missing
@@ -74,7 +77,13 @@ pub(super) fn verdict(work: &Work, attendance: &Attendance, judgments: &[Judgmen
         criteria,
         escalated: !reasons.is_empty(),
         escalation_reasons: reasons,
-        quorum: quorum.unwrap_or(QuorumReport { asked: 0, voted: 0, required: panel.quorum, met: false, degraded: true }),
+        quorum: quorum.unwrap_or(QuorumReport {
+            asked: 0,
+            voted: 0,
+            required: panel.quorum,
+            met: false,
+            degraded: true,
+        }),
         warnings,
         cost_usd: cost_usd(judgments),
         calls: calls(judgments),
@@ -203,7 +212,13 @@ fn report(
 }
 
 fn abstention_report(vote: &Vote, abstention: Abstention, detail: Option<String>) -> AbstentionReport {
-    let (kind, class, reason) = match abstention {
+    let (kind, class, reason) = kind_of(abstention);
+    AbstentionReport { judge: vote.judge.to_string(), kind, class, reason, detail }
+}
+
+/// An abstention in the words of the verdict.
+pub fn kind_of(abstention: Abstention) -> (AbstentionKind, Option<UnparseableClass>, Option<Exclusion>) {
+    match abstention {
         Abstention::Refused => (AbstentionKind::Refused, None, None),
         Abstention::Unparseable(class) => (AbstentionKind::Unparseable, Some(class), None),
         Abstention::Unsupported => (AbstentionKind::Unsupported, None, None),
@@ -213,8 +228,7 @@ fn abstention_report(vote: &Vote, abstention: Abstention, detail: Option<String>
         Abstention::RateLimited => (AbstentionKind::RateLimited, None, None),
         Abstention::OverBudget => (AbstentionKind::OverBudget, None, None),
         Abstention::Excluded(reason) => (AbstentionKind::Excluded, None, Some(reason)),
-    };
-    AbstentionReport { judge: vote.judge.to_string(), kind, class, reason, detail }
+    }
 }
 
 /// A value as users write it: a number, a label, `pass`/`fail`, or `a`/`b`/`tie`.
@@ -222,7 +236,9 @@ pub fn value_json(scale: &Scale, value: Value) -> serde_json::Value {
     match value {
         Value::Number(x) => serde_json::Value::from(x),
         Value::Category(index) => match scale {
-            Scale::Nominal(labels) => labels.values().get(index).map_or(serde_json::Value::Null, |l| l.as_str().into()),
+            Scale::Nominal(labels) => {
+                labels.values().get(index).map_or(serde_json::Value::Null, |l| l.as_str().into())
+            }
             Scale::Ordinal(_) | Scale::Continuous(_) | Scale::PassFail | Scale::Pairwise { .. } => {
                 serde_json::Value::Null
             }
@@ -230,6 +246,24 @@ pub fn value_json(scale: &Scale, value: Value) -> serde_json::Value {
         Value::Pass(passed) => serde_json::Value::from(if passed { "pass" } else { "fail" }),
         Value::Preference(p) => serde_json::Value::from(p.to_string()),
     }
+}
+
+/// The inverse of [`value_json`]; `None` when it is not on the scale.
+pub fn value_of_json(scale: &Scale, json: &serde_json::Value) -> Option<Value> {
+    let value = match scale {
+        Scale::Ordinal(_) | Scale::Continuous(_) => Value::Number(json.as_f64()?),
+        Scale::Nominal(labels) => {
+            let label = json.as_str()?;
+            Value::Category(labels.values().iter().position(|known| known == label)?)
+        }
+        Scale::PassFail => match json.as_str()? {
+            "pass" => Value::Pass(true),
+            "fail" => Value::Pass(false),
+            _ => return None,
+        },
+        Scale::Pairwise { .. } => Value::Preference(serde_json::from_value(json.clone()).ok()?),
+    };
+    scale.contains(value).then_some(value)
 }
 
 fn preference(value: Value) -> Option<Preference> {
@@ -273,7 +307,9 @@ fn fewest(so_far: Option<QuorumReport>, verdict: &Verdict) -> QuorumReport {
         Some(other) if other.voted <= this.voted => {
             QuorumReport { met: other.met && this.met, degraded: other.degraded || this.degraded, ..other }
         }
-        Some(other) => QuorumReport { met: other.met && this.met, degraded: other.degraded || this.degraded, ..this },
+        Some(other) => {
+            QuorumReport { met: other.met && this.met, degraded: other.degraded || this.degraded, ..this }
+        }
         None => this,
     }
 }

@@ -1,11 +1,12 @@
 //! From a case to a verdict: plan, ask, read, fold, decide, record.
 
 mod ask;
+mod askers;
 mod assemble;
 mod by_rule;
-mod askers;
 mod fan_out;
 pub mod ids;
+mod keyed;
 mod kin;
 mod known;
 pub mod plan;
@@ -18,6 +19,8 @@ pub mod replay;
 pub mod reply;
 mod rows;
 pub mod run;
+#[cfg(test)]
+pub(crate) mod scripted;
 mod work;
 
 use std::sync::Arc;
@@ -28,14 +31,16 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 pub use self::askers::{Askers, WiringError, dialect};
-pub use self::kin::{KinshipGap, kinship_gap, kinship_gap_of};
+pub use self::assemble::kind_of;
+pub use self::keyed::{BadKey, IdempotencyKey, Keyed, KeyedAnswer};
+pub(crate) use self::keyed::Keys;
 use self::fan_out::Collected;
 use self::ids::Ids;
+pub use self::kin::{KinshipGap, kinship_gap, kinship_gap_of};
 use self::plan::{Emptiness, Standing};
 use self::recorder::{Recorder, RecorderError};
 pub use self::work::JudgeRequest;
 use self::work::Work;
-use crate::case::CaseId;
 use crate::clock::Clock;
 use crate::judge::Judge;
 use crate::store::{Store, StoreError};
@@ -51,14 +56,18 @@ pub enum EngineError {
     Recorder(#[from] RecorderError),
     #[error("read recorded judgments")]
     Replay(#[from] replay::ReplayError),
-    #[error("case `{case}` was judged in this run with other texts; hint: begin a new run, unchanged judgments come from the cache")]
-    CaseChanged { case: CaseId },
     #[error("the caller went away before the verdict")]
     Cancelled,
     #[error("shutting down")]
     ShuttingDown,
     #[error("the task that judged the case stopped")]
     TaskStopped,
+    #[error(
+        "case `{0}` changed since the run began; hint: begin a new run, its other judgments come from the cache"
+    )]
+    CaseChanged(String),
+    #[error("verdict `{id}` was answered and is not in the store")]
+    VerdictGone { id: String },
     #[error("stored verdict `{id}` cannot be read")]
     Unreadable {
         id: String,
@@ -77,6 +86,7 @@ pub struct Engine {
     pub(crate) ids: Ids,
     pub(crate) tasks: TaskTracker,
     pub(crate) metrics: Metrics,
+    pub(crate) keys: Keys,
 }
 
 /// A judge's part in one case: who was left out and why, and who was asked.
@@ -92,20 +102,33 @@ impl Engine {
     /// Judges one case. The work runs in a task of its own, so that what was sent is recorded whatever becomes of the
     /// caller.
     pub async fn judge(self: &Arc<Self>, request: JudgeRequest) -> Result<CaseVerdict, EngineError> {
+        self.judge_as(request, None).await
+    }
+
+    /// As `judge`, under an id that was drawn before: judgments that were stored under it belong to this verdict.
+    async fn judge_as(
+        self: &Arc<Self>,
+        request: JudgeRequest,
+        verdict_id: Option<String>,
+    ) -> Result<CaseVerdict, EngineError> {
         if self.tasks.is_closed() {
             return Err(EngineError::ShuttingDown);
         }
         let engine = Arc::clone(self);
-        let task = self.tasks.spawn(async move { engine.judge_here(request).await });
+        let task = self.tasks.spawn(async move { engine.judge_here(request, verdict_id).await });
         task.await.map_err(|_| EngineError::TaskStopped)?
     }
 
-    async fn judge_here(self: &Arc<Self>, request: JudgeRequest) -> Result<CaseVerdict, EngineError> {
-        let work = Arc::new(self.work(request));
+    async fn judge_here(
+        self: &Arc<Self>,
+        request: JudgeRequest,
+        verdict_id: Option<String>,
+    ) -> Result<CaseVerdict, EngineError> {
+        let work = Arc::new(self.work(request, verdict_id));
         let panel = &work.panel;
         let mut attendance = Attendance::default();
         for judge in &panel.judges {
-            self.attend(&work, judge, &mut attendance);
+            attend(&work, judge, &mut attendance);
         }
         let emptiness = plan::emptiness(panel, &work.case);
         let mut collected = match emptiness {
@@ -126,10 +149,10 @@ impl Engine {
         self.conclude(&work, &attendance, collected).await
     }
 
-    fn work(&self, request: JudgeRequest) -> Work {
+    fn work(&self, request: JudgeRequest, verdict_id: Option<String>) -> Work {
         let started = Instant::now();
         let askers = self.askers.load();
-        let verdict_id = self.ids.draw();
+        let verdict_id = verdict_id.unwrap_or_else(|| self.ids.draw());
         let JudgeRequest { case, panel, project, run, position, use_cache, resumed, seed, allow_kin, cancel } = request;
         let is_drawn = plan::is_drawn_for_review(seed, &panel.version, &case.id.0, panel.random_review_share);
         Work {
@@ -151,16 +174,6 @@ impl Engine {
             is_drawn,
             started,
             cancel,
-        }
-    }
-
-    fn attend(&self, work: &Work, judge: &Arc<Judge>, attendance: &mut Attendance) {
-        let Standing { excluded, kinship_unknown } =
-            plan::standing(&work.panel, &work.case, judge, &work.models, work.allow_kin);
-        attendance.has_unknown_kin |= kinship_unknown;
-        match excluded {
-            Some(exclusion) => attendance.excluded.push((Arc::clone(judge), exclusion)),
-            None => attendance.asked.push(Arc::clone(judge)),
         }
     }
 
@@ -223,6 +236,16 @@ impl Engine {
         verdict.latency_ms = millis(work.started.elapsed());
         self.metrics.observe_verdict(&verdict);
         Ok(verdict)
+    }
+}
+
+fn attend(work: &Work, judge: &Arc<Judge>, attendance: &mut Attendance) {
+    let Standing { excluded, kinship_unknown } =
+        plan::standing(&work.panel, &work.case, judge, &work.models, work.allow_kin);
+    attendance.has_unknown_kin |= kinship_unknown;
+    match excluded {
+        Some(exclusion) => attendance.excluded.push((Arc::clone(judge), exclusion)),
+        None => attendance.asked.push(Arc::clone(judge)),
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use aggregation::scale::Scale;
 use aggregation::vote::{Exclusion, Order};
 
+use super::prompt;
 use crate::case::{Candidates, Case, Mode};
 use crate::judge::{Judge, ScoringMode};
 use crate::kinship::{Kin, kinship};
@@ -65,13 +66,12 @@ pub fn standing(panel: &Panel, case: &Case, judge: &Judge, models: &[ModelKin], 
     }
     for model in case.candidates().filter_map(|candidate| candidate.model.as_deref()) {
         match kinship(judge, model, models) {
-            Kin::None => {}
             Kin::Unknown => standing.kinship_unknown = true,
             Kin::SameModel if !allow_kin => standing.excluded = Some(Exclusion::SameModel),
             Kin::SameFamily if !allow_kin && standing.excluded.is_none() => {
                 standing.excluded = Some(Exclusion::SameFamily);
             }
-            Kin::SameModel | Kin::SameFamily => {}
+            Kin::None | Kin::SameModel | Kin::SameFamily => {}
         }
     }
     standing
@@ -126,6 +126,36 @@ pub fn emptiness(panel: &Panel, case: &Case) -> Emptiness {
         EmptyCandidate::Exclude => Emptiness::Excluded,
         EmptyCandidate::Fail => Emptiness::Fails(side),
     }
+}
+
+/// Why some judge of the panel could not be asked about this case at all: a template without a file for its mode or
+/// without room for what the rubric asks, or a field that the template needs and the case lacks. Known before the first call.
+pub fn unaskable(panel: &Panel, case: &Case) -> Option<String> {
+    let mode = case.mode();
+    askable_judges(panel).find_map(|judge| {
+        let template = &judge.template;
+        if template.source(mode).is_none() {
+            return Some(no_file(judge, mode));
+        }
+        if let Err(misfit) = prompt::fits(template, &panel.rubric) {
+            return Some(format!("judge `{}`: {misfit}", judge.id));
+        }
+        let missing = template.needs(mode).iter().find(|field| !field.is_in(case))?;
+        Some(lacks(judge, missing.name()))
+    })
+}
+
+/// Members and replacements that are asked with a prompt; recorded judges need none.
+pub fn askable_judges(panel: &Panel) -> impl Iterator<Item = &Arc<Judge>> {
+    panel.judges.iter().chain(&panel.replacements).filter(|judge| judge.server.replay.is_none())
+}
+
+pub fn no_file(judge: &Judge, mode: Mode) -> String {
+    format!("template `{}` of judge `{}` has no file for {mode} cases", judge.template.name, judge.id)
+}
+
+pub fn lacks(judge: &Judge, field: &str) -> String {
+    format!("`{field}` is missing, which template `{}` of judge `{}` needs", judge.template.name, judge.id)
 }
 
 /// Whether a case is drawn for a person's review: by hash, before the first call, so nothing that the judges say

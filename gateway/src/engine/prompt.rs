@@ -11,10 +11,9 @@ use minijinja::ErrorKind;
 use providers::chat::{Message, ResponseSchema, Role};
 
 use crate::case::{Case, CaseId, Mode};
-use crate::panel::Panel;
 use crate::rubric::{Ask, Criterion, Evidence, Rubric};
 use crate::templates::{
-    AnswerFormat, OptionalField, Template, Variables, form, neutralise, response_schema, sample_case,
+    AnswerFormat, OptionalField, Template, Variables, choices, form, neutralise, response_schema, sample_case,
 };
 
 /// What is asked in one call.
@@ -35,6 +34,8 @@ pub struct Prompt {
     pub messages: Arc<[Message]>,
     /// For JSON answers: the object with the declared values.
     pub schema: Option<Arc<ResponseSchema>>,
+    /// For bare answers on a scale of labels: the texts that the answer may be.
+    pub choices: Option<Arc<[String]>>,
     pub answer: AnswerFormat,
     /// The form of the answer in words, as the prompt states it.
     pub form: String,
@@ -81,8 +82,17 @@ pub fn render(question: &Question<'_>) -> Result<Prompt, PromptError> {
     let hash = blake3::hash(content.as_bytes()).to_hex();
     let hash = format!("b3:{}", hash.get(..32).unwrap_or_default());
     let schema = response_schema(criteria, mode, template.answer).map(Arc::new);
+    let choices = choices(criteria, mode, template.answer);
     let messages = Arc::from([Message { role: Role::User, content }]);
-    Ok(Prompt { messages, schema, answer: template.answer, form, hash })
+    Ok(Prompt { messages, schema, choices, answer: template.answer, form, hash })
+}
+
+/// Whether the template's form of answer has room for what the rubric asks.
+pub fn fits(template: &Template, rubric: &Rubric) -> Result<(), PromptError> {
+    match rubric.ask {
+        Ask::Together => check_answer(template, &rubric.criteria),
+        Ask::PerCriterion => rubric.criteria.chunks(1).try_for_each(|criterion| check_answer(template, criterion)),
+    }
 }
 
 /// Tries a template with a rubric on a sample case of the mode, before anything is spent.
@@ -96,28 +106,6 @@ pub fn check(template: &Template, rubric: &Rubric, mode: Mode) -> Result<(), Pro
         render(&Question { case: &case, rubric, criteria, template, order: Order::AsGiven })?;
     }
     Ok(())
-}
-
-/// All that keeps a panel's judges from being asked about cases of this mode, before anything is spent.
-/// `first_without` names a case that lacks a field. Recorded judges are not asked.
-pub fn unaskable(
-    panel: &Panel,
-    mode: Mode,
-    first_without: impl Fn(OptionalField) -> Option<CaseId>,
-) -> Vec<PromptError> {
-    let mut problems: Vec<PromptError> = Vec::new();
-    let asked = panel.judges.iter().chain(&panel.replacements).filter(|judge| judge.server.replay.is_none());
-    for template in asked.map(|judge| &judge.template) {
-        let lacking = template.needs(mode).iter().filter_map(|&field| {
-            Some(PromptError::Missing { case: first_without(field)?, field, template: template.name.clone() })
-        });
-        for problem in check(template, &panel.rubric, mode).err().into_iter().chain(lacking) {
-            if !problems.contains(&problem) {
-                problems.push(problem);
-            }
-        }
-    }
-    problems
 }
 
 /// The one repair: what was asked, what came back, and the required form again. It says what was wrong with the reply

@@ -32,15 +32,17 @@ impl Engine {
         }
     }
 
-    /// The verdict that this very case has in a run. Errs when the run knows it with other texts.
-    pub(super) async fn finished_verdict(
+    /// The same for a case in hand, which has to be the one that was judged.
+    pub(super) async fn verdict_before_interruption(
         &self,
         project: &str,
         run: &str,
         case: &Case,
     ) -> Result<Option<CaseVerdict>, EngineError> {
         match self.store.verdict_of_case(project, run, &case.id.0).await? {
-            Some(row) if row.case_hash != case.content_hash() => Err(EngineError::CaseChanged { case: case.id.clone() }),
+            Some(row) if row.case_hash != case.content_hash() => {
+                Err(EngineError::CaseChanged(case.id.to_string()))
+            }
             Some(row) => self.whole_verdict(&row).await.map(Some),
             None => Ok(None),
         }
@@ -59,6 +61,17 @@ impl Engine {
             verdicts.push(self.whole_verdict(&row).await?);
         }
         Ok(verdicts)
+    }
+
+    /// Cases of a run that have a judgment, finished or not, by case id, from the first one after `after`.
+    pub async fn judged_cases(
+        &self,
+        project: &str,
+        run: &str,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<String>, StoreError> {
+        self.store.judged_cases(project, run, after, limit).await
     }
 
     /// The judgments of a case with their raw replies, as far as these were not erased.
@@ -116,6 +129,18 @@ impl Engine {
         self.store.open_triage().await
     }
 
+    /// Erases the texts whose retention has ended. A failure is logged and tried again at the next time.
+    pub async fn erase_expired_texts(&self) {
+        match self.store.erase_expired_texts(self.clock.now_us()).await {
+            Ok(0) => {}
+            Ok(erased) => tracing::info!(texts.erased = erased, "texts past their retention were erased"),
+            Err(error) => tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "texts past their retention are still there"
+            ),
+        }
+    }
+
     /// Whether a call to this judge can be made.
     pub fn is_wired(&self, judge: &Judge) -> bool {
         judge.server.replay.is_some() || self.askers.load().is_wired(&judge.id)
@@ -135,7 +160,7 @@ impl Engine {
         })
     }
 
-    async fn whole_verdict(&self, row: &VerdictRow) -> Result<CaseVerdict, EngineError> {
+    pub(super) async fn whole_verdict(&self, row: &VerdictRow) -> Result<CaseVerdict, EngineError> {
         let reasons = match &row.reasons_hash {
             Some(hash) => {
                 let texts = self.store.texts(&row.project, &row.case_id, std::slice::from_ref(hash)).await?;

@@ -2,26 +2,30 @@
 
 use std::sync::Arc;
 
-use aggregation::scale::{Preference, Value};
+use aggregation::scale::{Scale, Value};
 use aggregation::vote::{Distribution, Rating, Scoring};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::plan::Call;
+use super::assemble::{value_json, value_of_json};
+use super::plan::{Call, asked_scale};
 use super::work::Work;
 use super::{Engine, EngineError, reading};
+use crate::case::Case;
 use crate::judgment::{CallFacts, Judgment, Source};
+use crate::panel::Panel;
 use crate::rubric::Criterion;
 use crate::store::rows::{
-    Endpoint, JudgmentRow, JudgmentSource, Record, RunCaseRow, TextKind, TextRow, TriageRow, TriageStatus, VerdictRow,
+    Endpoint, JudgmentRow, JudgmentSource, Record, RunCaseRow, TextKind, TextRow, TriageRow, TriageStatus,
+    VerdictRow,
 };
 use crate::verdict::CaseVerdict;
 
-/// A rating as it is stored: the value by kind, so that it can be read without its scale.
+/// A rating as it is stored: its value as users write it, so that it can be read without its scale.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredRating {
-    value: StoredValue,
+    value: serde_json::Value,
     scoring: Scoring,
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     fallback: bool,
@@ -29,36 +33,25 @@ struct StoredRating {
     distribution: Option<Distribution>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StoredValue {
-    Number(f64),
-    Category(usize),
-    Pass(bool),
-    Preference(Preference),
-}
-
-impl From<Rating> for StoredRating {
-    fn from(rating: Rating) -> Self {
-        let value = match rating.value {
-            Value::Number(x) => StoredValue::Number(x),
-            Value::Category(index) => StoredValue::Category(index),
-            Value::Pass(passed) => StoredValue::Pass(passed),
-            Value::Preference(p) => StoredValue::Preference(p),
-        };
-        Self { value, scoring: rating.scoring, fallback: rating.fallback, distribution: rating.distribution }
+impl StoredRating {
+    fn of(rating: &Rating, scale: &Scale) -> Self {
+        Self {
+            value: value_json(scale, rating.value),
+            scoring: rating.scoring,
+            fallback: rating.fallback,
+            distribution: rating.distribution,
+        }
     }
-}
 
-impl From<StoredRating> for Rating {
-    fn from(stored: StoredRating) -> Self {
-        let value = match stored.value {
-            StoredValue::Number(x) => Value::Number(x),
-            StoredValue::Category(index) => Value::Category(index),
-            StoredValue::Pass(passed) => Value::Pass(passed),
-            StoredValue::Preference(p) => Value::Preference(p),
-        };
-        Self { value, scoring: stored.scoring, distribution: stored.distribution, fallback: stored.fallback }
+    /// `None` when the value is not on the scale.
+    fn on(self, scale: &Scale) -> Option<Rating> {
+        let value = value_of_json(scale, &self.value)?;
+        Some(Rating {
+            value,
+            scoring: self.scoring,
+            distribution: self.distribution,
+            fallback: self.fallback,
+        })
     }
 }
 
@@ -106,8 +99,14 @@ pub(super) fn of_judgments(
         }
         let cache_key = (judgment.source == Source::Asked && judgment.outcome.is_ok())
             .then(|| cache_key(work, call, criterion));
-        let row = judgment_row(engine, work, call, judgment, Hashes { cache_key, prompt: prompt_hash.clone(), reply: reply_hash });
-        records.push(Record::Judgment(Box::new(JudgmentRow { call_id: call_id.clone(), created_us: now_us, ..row })));
+        let scale = asked_scale(criterion, work.mode);
+        let hashes = Hashes { cache_key, prompt: prompt_hash.clone(), reply: reply_hash };
+        let row = judgment_row(engine, work, call, judgment, &scale, hashes);
+        records.push(Record::Judgment(Box::new(JudgmentRow {
+            call_id: call_id.clone(),
+            created_us: now_us,
+            ..row
+        })));
     }
     records
 }
@@ -118,7 +117,14 @@ struct Hashes {
     reply: Option<String>,
 }
 
-fn judgment_row(engine: &Engine, work: &Work, call: &Call, judgment: &Judgment, hashes: Hashes) -> JudgmentRow {
+fn judgment_row(
+    engine: &Engine,
+    work: &Work,
+    call: &Call,
+    judgment: &Judgment,
+    scale: &Scale,
+    hashes: Hashes,
+) -> JudgmentRow {
     let facts = &judgment.call;
     let usage = facts.usage;
     JudgmentRow {
@@ -142,12 +148,15 @@ fn judgment_row(engine: &Engine, work: &Work, call: &Call, judgment: &Judgment, 
         call_id: String::new(),
         mode: work.mode,
         panel_version: work.panel.version.clone(),
-        judge_fingerprint: work.prints.fingerprint(&judgment.judge, &judgment.criterion, work.mode).to_owned(),
+        judge_fingerprint: work
+            .prints
+            .fingerprint(&judgment.judge, &judgment.criterion, work.mode)
+            .to_owned(),
         template_hash: work.prints.template_hash(&call.judge.id).to_owned(),
         rubric_hash: work.prints.rubric_hash.clone(),
         model_replied: facts.model.clone(),
         system_fingerprint: facts.system_fingerprint.clone(),
-        outcome: judgment.outcome.map(|rating| json_text(&StoredRating::from(rating))),
+        outcome: judgment.outcome.map(|rating| json_text(&StoredRating::of(&rating, scale))),
         reply_hash: hashes.reply,
         prompt_hash: hashes.prompt,
         repaired: facts.repaired,
@@ -173,10 +182,13 @@ pub(super) fn to_judgment(
     source: Source,
 ) -> Option<Judgment> {
     let outcome = match &row.outcome {
-        Ok(rating) => Ok(Rating::from(serde_json::from_str::<StoredRating>(rating).ok()?)),
+        Ok(rating) => {
+            Ok(serde_json::from_str::<StoredRating>(rating).ok()?.on(&asked_scale(criterion, work.mode))?)
+        }
         Err(abstention) => Err(*abstention),
     };
-    let reasons = reply.filter(|_| outcome.is_ok()).map(|reply| reading::reasons(reply, call, criterion, work.mode));
+    let reasons =
+        reply.filter(|_| outcome.is_ok()).map(|reply| reading::reasons(reply, call, criterion, work.mode));
     let (rationale, evidence) = reasons.unwrap_or_default();
     Some(Judgment {
         rationale,
@@ -218,8 +230,8 @@ pub(super) fn of_verdict(engine: &Engine, work: &Work, verdict: &CaseVerdict) ->
     let mut records = Vec::with_capacity(5);
     push_text(&mut records, work, TextKind::Case, &json_text(&*work.case), now_us);
     let (body, reasons) = split(verdict);
-    let reasons_hash =
-        (!reasons.votes.is_empty()).then(|| push_text(&mut records, work, TextKind::Reasons, &json_text(&reasons), now_us));
+    let reasons_hash = (!reasons.votes.is_empty())
+        .then(|| push_text(&mut records, work, TextKind::Reasons, &json_text(&reasons), now_us));
     if work.in_run {
         records.push(Record::RunCase(run_case(work, now_us)));
     }
@@ -256,7 +268,13 @@ pub(super) fn of_verdict(engine: &Engine, work: &Work, verdict: &CaseVerdict) ->
     records
 }
 
-fn triage_row(engine: &Engine, work: &Work, verdict: &CaseVerdict, row: &VerdictRow, now_us: i64) -> TriageRow {
+fn triage_row(
+    engine: &Engine,
+    work: &Work,
+    verdict: &CaseVerdict,
+    row: &VerdictRow,
+    now_us: i64,
+) -> TriageRow {
     let severity = verdict.escalation_reasons.iter().map(|reason| *reason as i64).min().unwrap_or(i64::MAX);
     TriageRow {
         id: engine.ids.draw(),
@@ -292,8 +310,10 @@ fn nearness(work: &Work, verdict: &CaseVerdict) -> Option<f64> {
 }
 
 fn run_case(work: &Work, now_us: i64) -> RunCaseRow {
-    let models: Vec<Option<&str>> = work.case.candidates().map(|candidate| candidate.model.as_deref()).collect();
-    let lengths: Vec<usize> = work.case.candidates().map(|candidate| candidate.output.chars().count()).collect();
+    let models: Vec<Option<&str>> =
+        work.case.candidates().map(|candidate| candidate.model.as_deref()).collect();
+    let lengths: Vec<usize> =
+        work.case.candidates().map(|candidate| candidate.output.chars().count()).collect();
     RunCaseRow {
         project: work.project.to_string(),
         run: work.run.to_string(),
@@ -317,12 +337,13 @@ fn inclusion_ppb(work: &Work) -> Option<i64> {
 
 /// The stored verdict with its words put back, as far as they are still there.
 pub(super) fn to_verdict(row: &VerdictRow, reasons: Option<&str>) -> Result<CaseVerdict, EngineError> {
-    let mut verdict: CaseVerdict =
-        serde_json::from_str(&row.body).map_err(|source| EngineError::Unreadable { id: row.id.clone(), source })?;
+    let mut verdict: CaseVerdict = serde_json::from_str(&row.body)
+        .map_err(|source| EngineError::Unreadable { id: row.id.clone(), source })?;
     let reasons: Reasons = reasons.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     for reason in reasons.votes {
         let criterion = verdict.criteria.get_mut(&reason.criterion);
-        if let Some(vote) = criterion.and_then(|c| c.votes.iter_mut().find(|vote| vote.judge == reason.judge)) {
+        if let Some(vote) = criterion.and_then(|c| c.votes.iter_mut().find(|vote| vote.judge == reason.judge))
+        {
             vote.rationale = reason.rationale;
             vote.evidence = reason.evidence;
         }
@@ -345,24 +366,39 @@ fn split(verdict: &CaseVerdict) -> (CaseVerdict, Reasons) {
     (body, reasons)
 }
 
+/// A verdict as it was answered, to be answered again word for word.
+pub(super) fn response_text(
+    project: &str,
+    case: &Case,
+    panel: &Panel,
+    verdict: &CaseVerdict,
+    now_us: i64,
+) -> TextRow {
+    text_row(project, case, panel, (TextKind::Response, &json_text(verdict)), now_us)
+}
+
 fn push_text(records: &mut Vec<Record>, work: &Work, kind: TextKind, body: &str, now_us: i64) -> String {
-    let hash = blake3::hash(body.as_bytes()).to_hex().to_string();
-    let retained_until_us = work
-        .panel
+    let row = text_row(&work.project, &work.case, &work.panel, (kind, body), now_us);
+    let hash = row.hash.clone();
+    records.push(Record::Text(row));
+    hash
+}
+
+fn text_row(project: &str, case: &Case, panel: &Panel, (kind, body): (TextKind, &str), now_us: i64) -> TextRow {
+    let retained_until_us = panel
         .retain_texts
         .map(|kept| now_us.saturating_add(i64::try_from(kept.as_micros()).unwrap_or(i64::MAX)));
-    records.push(Record::Text(TextRow {
-        project: work.project.to_string(),
-        case_id: work.case.id.0.clone(),
+    TextRow {
+        project: project.to_owned(),
+        case_id: case.id.0.clone(),
         kind,
-        hash: hash.clone(),
-        source: work.case.source.clone(),
-        panel: work.panel.name.clone(),
+        hash: blake3::hash(body.as_bytes()).to_hex().to_string(),
+        source: case.source.clone(),
+        panel: panel.name.clone(),
         body: body.to_owned(),
         recorded_us: now_us,
         retained_until_us,
-    }));
-    hash
+    }
 }
 
 fn json_text(value: &impl Serialize) -> String {
@@ -382,7 +418,10 @@ fn micros(millis: f64) -> i64 {
     rounded(millis * 1e3)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and these quantities are far below 2^53")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the cast saturates, and these quantities are far below 2^53"
+)]
 fn rounded(x: f64) -> i64 {
     x.round() as i64
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json, json};
 use super::aliases::{Alias, AliasTarget};
 use super::config::Config;
 use super::file::{CriterionType, KeyEntry, RubricEntry};
+use super::prices;
 use super::quantity::{ByteSize, Period};
 use crate::judge::{Judge, ProviderKind, Server};
 use crate::panel::Panel;
@@ -30,8 +31,17 @@ impl Config {
     /// As [`Self::effective`], in YAML.
     pub fn effective_yaml(&self) -> String {
         let mut text = String::new();
-        write_value(&self.effective(), 0, &mut text);
+        write_value(&self.effective(), &[], &self.notes(), &mut text);
         text
+    }
+
+    /// What is said beside a value, by its place.
+    fn notes(&self) -> Notes {
+        let method = "by scale: median for numbers, majority for labels";
+        let prices = self.judges.iter().map(|(name, judge)| (["judges", name, "price"], prices::source(judge)));
+        let unset = self.panels.iter().filter(|(_, panel)| panel.method.is_none());
+        let methods = unset.map(|(name, _)| (["panels", name, "method"], method.to_owned()));
+        prices.chain(methods).map(|(path, note)| (path.map(str::to_owned).to_vec(), note)).collect()
     }
 
     fn server_entry(&self, name: &str, server: &Server) -> Json {
@@ -163,12 +173,12 @@ fn alias_entry(alias: &Alias) -> Json {
 }
 
 /// Block style for what is nested, JSON for the rest, which YAML includes.
-fn write_value(value: &Json, depth: usize, text: &mut String) {
+fn write_value(value: &Json, path: &[&str], notes: &Notes, text: &mut String) {
     match value {
-        Json::Object(map) if !map.is_empty() => write_map(map, depth, text),
+        Json::Object(map) if !map.is_empty() => write_map(map, path, notes, text),
         Json::Array(list) if list.iter().any(|v| v.is_object() || v.is_array()) => {
             for element in list {
-                indent(depth, text);
+                indent(path.len(), text);
                 text.push_str("- ");
                 text.push_str(&flow(element));
                 text.push('\n');
@@ -181,24 +191,29 @@ fn write_value(value: &Json, depth: usize, text: &mut String) {
     }
 }
 
-fn write_map(map: &Map<String, Json>, depth: usize, text: &mut String) {
+fn write_map(map: &Map<String, Json>, path: &[&str], notes: &Notes, text: &mut String) {
     for (key, value) in map {
-        indent(depth, text);
+        indent(path.len(), text);
         text.push_str(&word(key));
         text.push(':');
+        let path: Vec<&str> = path.iter().copied().chain([key.as_str()]).collect();
+        let place: Vec<String> = path.iter().map(|key| (*key).to_owned()).collect();
+        if let Some(note) = notes.get(&place) {
+            text.push_str(&format!(" {}  # {note}\n", flow(value)));
+            continue;
+        }
         let nested = match value {
             Json::Object(map) => !map.is_empty(),
             Json::Array(list) => list.iter().any(|v| v.is_object() || v.is_array()),
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
         };
         text.push(if nested { '\n' } else { ' ' });
-        if key == "method" && value.is_null() {
-            text.push_str("null  # by scale: median for numbers, majority for labels\n");
-            continue;
-        }
-        write_value(value, depth + 1, text);
+        write_value(value, &path, notes, text);
     }
 }
+
+/// Comments by the keys that lead to a value.
+type Notes = std::collections::BTreeMap<Vec<String>, String>;
 
 fn indent(depth: usize, text: &mut String) {
     text.push_str(&"  ".repeat(depth));

@@ -10,6 +10,7 @@ use super::families;
 use super::file::{JudgeEntry, PanelFile, ParamsEntry};
 use super::load::Surroundings;
 use super::problem::{KeyPath, Report, nearest, or_else, suggestion};
+use super::prices;
 use super::secret::KeyGap;
 use super::servers::{self, CheckedServer};
 use crate::judge::{Judge, Params, Price, ProviderKind, ScoringMode, Server};
@@ -104,6 +105,7 @@ impl<'a> Roster<'a> {
         let price = check_price(entry.price, &path.key("price"), report);
         let CheckedServer { server, gap } = server?;
         let model = model?;
+        let price = price.or_else(|| prices::list_price(&server, &model));
         let only = check_only(entry, &server, &model, path, report);
         let family = entry.family.clone().or_else(|| families::family(&model).map(str::to_owned));
         if family.is_none() {
@@ -283,7 +285,8 @@ fn check_params(
 
 fn check_price(price: Option<Price>, path: &KeyPath, report: &mut Report<'_>) -> Option<Price> {
     let price = price?;
-    for (key, usd) in [("input", price.input), ("output", price.output)] {
+    let cached_input = price.cached_input.map(|usd| ("cached_input", usd));
+    for (key, usd) in [("input", price.input), ("output", price.output)].into_iter().chain(cached_input) {
         if !(usd.is_finite() && usd >= 0.0) {
             report.problem(
                 &path.key(key),

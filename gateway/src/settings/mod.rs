@@ -5,10 +5,12 @@
 //! [`file`], unknown keys, wrong types) → `servers`, `judges`, `rubrics`, `panels`, `aliases` (what one key means for
 //! another) → [`Config`]. No step stops at its first finding.
 //!
-//! This is the only module that reads the environment. It must not call a server, open the store or render a prompt.
+//! This is the only module that reads the environment. It must not call a server or open the store, and it renders a
+//! prompt only to see that a template and a rubric go together.
 
 mod address;
 mod aliases;
+mod asking;
 mod config;
 mod effective;
 mod environment;
@@ -19,6 +21,7 @@ mod judges;
 mod load;
 mod overrides;
 mod panels;
+mod prices;
 mod problem;
 mod quantity;
 mod rubrics;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use aggregation::scale::Scale;
 use aggregation::verdict::EscalationPolicy;
 
+use super::asking;
 use super::file::{DeadlineEntry, EscalateEntry, GateEntry, MethodEntry, PanelEntry};
 use super::fingerprint;
 use super::judges::{CheckedJudge, Roster};
@@ -45,6 +46,9 @@ pub(super) fn check(
     super::load::check_name(name, &path, report);
     let members = check_members(entry, roster, &path, report);
     let rubric = check_rubric(entry, known_rubrics, &path, report);
+    if let Some(rubric) = &rubric {
+        members.check_asking(entry, rubric, &path, report);
+    }
     let method = check_method(entry.method, rubric.as_deref(), &path.key("method"), report);
     let deadline = check_deadline(&entry.deadline, &path.key("deadline"), report);
     let (escalate, random_review_share) = check_escalate(&entry.escalate, &path.key("escalate"), report);
@@ -173,6 +177,20 @@ impl Members {
         }
         let list = if is_replacement { &mut self.replacements } else { &mut self.judges };
         list.push(judge);
+    }
+
+    fn check_asking(&self, entry: &PanelEntry, rubric: &Rubric, path: &KeyPath, report: &mut Report<'_>) {
+        let lists = [
+            ("judges", &entry.judges, &self.judges),
+            ("replacements", &entry.replacements, &self.replacements),
+        ];
+        for (key, names, judges) in lists {
+            for judge in judges {
+                let index = names.iter().position(|name| name == judge.id.as_str());
+                let place = index.map_or_else(|| path.key(key), |index| path.key(key).index(index));
+                asking::check(judge, rubric, &place, report);
+            }
+        }
     }
 
     /// Standing warnings, which each verdict repeats.

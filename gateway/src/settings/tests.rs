@@ -15,7 +15,7 @@ use super::*;
 use crate::case::Mode;
 use crate::judge::{Judge, Limits, Params, Perimeter, ProviderKind, ReplayField, ScoringMode, Server};
 use crate::panel::{MethodName, Orders};
-use crate::templates::{AnswerFormat, Template};
+use crate::templates::Template;
 
 const SMALLEST: &str = "\
 panels:
@@ -103,6 +103,9 @@ fn smallest_file_works_with_every_default() {
     assert_eq!((qwen.server.perimeter, qwen.server.api_key.is_none()), (Perimeter::Inside, true));
     assert_eq!((gpt.params.max_tokens, gpt.params.temperature, gpt.params.seed), (512, Some(0.0), None));
     assert_eq!(gpt.template.name, "g-eval");
+    let price = gpt.price.unwrap();
+    assert_eq!((price.input, price.output, price.cached_input), (0.25, 2.0, Some(0.025)));
+    assert_eq!(qwen.price, None);
     let criterion = &panel.rubric.criteria[0];
     assert_eq!(criterion.scale, Scale::PassFail);
     assert_eq!(criterion.instructions.as_deref(), Some("The answer is correct and complete."));
@@ -172,7 +175,7 @@ judges:
     optional: false
   llama: {server: gpu1, model: llama-3.1-8b-instruct, scoring: expected}
   gpt: {server: gpu2, model: gpt-4o, scoring: sampled, params: {top_p: 0.9, samples: 3}}
-  claude: {server: anthropic, model: claude-sonnet-4-5, template: direct, scoring: discrete}
+  claude: {server: anthropic, model: claude-sonnet-4-5, template: g-eval, scoring: discrete}
   gpt4: {server: rec, model: gpt-4, only: {judge: GPT-4, prompt: Vanilla}}
   "GPT-3.5": {server: rec}
 models:
@@ -305,6 +308,22 @@ fn effective_settings_show_defaults_and_mask_passwords() {
     }
     assert_eq!(warnings(&config), ["panel.yaml:1:8: store: the database password stands in the file"]);
     assert!(!format!("{config:?}").contains("hunter2"));
+}
+
+#[test]
+fn effective_settings_tell_where_prices_come_from() {
+    let priced = "{server: openai, model: gpt-5, price: {input: 1, output: 2, cached_input: 0.5}}";
+    let text = format!("judges: {{own: {priced}}}\n{}", panel("replacements: [own, openai/gpt-5-mini]"));
+    let printed = read(&text).unwrap().effective_yaml();
+    for line in [
+        "    price: {input: 1.0, output: 2.0, cached_input: 0.5}  # USD per million tokens, from the file",
+        "    price: {input: 0.25, output: 2.0, cached_input: 0.025}  # USD per million tokens, as in the built-in table of ",
+        "    price: null  # unknown: costs are null",
+        "    method: null  # by scale: median for numbers, majority for labels",
+    ] {
+        assert!(printed.contains(line), "{line}\n---\n{printed}");
+    }
+    assert_eq!(read(&printed).map_err(|e| e.to_string()).unwrap().effective_yaml(), printed);
 }
 
 /// `{}` around the usual judges and rubric.
@@ -502,6 +521,14 @@ fn shipped_panel_needs_no_key_and_warns_of_one_family_only() {
     assert_eq!(config.missing_keys("default"), []);
     assert_eq!(config.warnings.len(), 1);
     assert!(panel.judges.iter().all(|j| j.server.perimeter == Perimeter::Inside));
+}
+
+#[test]
+fn schema_of_the_reference_pages_is_the_programs() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/panel.schema.json");
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    let is_current = written.trim_end() == format!("{:#}", schema());
+    assert!(is_current, "run `tribunal schema > docs/reference/panel.schema.json`");
 }
 
 #[test]

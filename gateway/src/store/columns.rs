@@ -2,7 +2,7 @@
 
 use aggregation::vote::{Abstention, Exclusion, Order, UnparseableClass};
 
-use super::rows::{Endpoint, JudgmentSource, RunKind, RunStatus, TextKind, TriageStatus, VersionKind};
+use super::rows::{Endpoint, IdempotencyStatus, JudgmentSource, RunKind, RunStatus, TextKind, TriageStatus, VersionKind};
 use crate::case::{Mode, Sensitivity};
 
 /// An enum that is stored as a word.
@@ -34,6 +34,7 @@ words!(Endpoint { Run = "run", Verdict = "verdict", DropIn = "drop_in" });
 words!(VersionKind { Panel = "panel", Judge = "judge", Rubric = "rubric", Baseline = "baseline" });
 words!(TextKind { Case = "case", Prompt = "prompt", Reply = "reply", Reasons = "reasons", Note = "note", Response = "response" });
 words!(TriageStatus { Open = "open", Adjudication = "adjudication", Resolved = "resolved", Withdrawn = "withdrawn" });
+words!(IdempotencyStatus { Reserved = "reserved", Finished = "finished" });
 words!(RunKind { Judge = "judge", Gate = "gate", Sentinel = "sentinel" });
 words!(RunStatus { Running = "running", Finished = "finished", Stopped = "stopped" });
 words!(UnparseableClass { NoVerdict = "no_verdict", Ambiguous = "ambiguous", OutOfRange = "out_of_range", Truncated = "truncated" });

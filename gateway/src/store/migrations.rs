@@ -8,7 +8,10 @@ use sqlx::{Connection, SqlStr};
 use super::dialect::{Dialect, Pools};
 use super::{StoreError, StoreLocation};
 
-const MIGRATIONS: [(i64, &str, &str); 1] = [(1, "first", include_str!("migrations/0001_first.sql"))];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (1, "first", include_str!("migrations/0001_first.sql")),
+    (2, "waiting triage", include_str!("migrations/0002_waiting_triage.sql")),
+];
 
 pub(super) async fn migrate(pools: &Pools, location: &StoreLocation) -> Result<(), StoreError> {
     let newest = MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or_default();

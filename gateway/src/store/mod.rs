@@ -8,6 +8,7 @@ mod checkpoint;
 mod columns;
 mod dialect;
 mod error;
+mod idempotency;
 mod location;
 mod migrations;
 mod read;
@@ -23,8 +24,8 @@ use futures::future::BoxFuture;
 pub use self::error::StoreError;
 pub use self::location::StoreLocation;
 use self::rows::{
-    FinishedCase, JudgmentRow, Record, RunEnd, RunRow, RunSummary, StoredText, TextSelection, VerdictRow,
-    VersionKind, VersionRow,
+    FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, Record, RequestKey, Reservation, ReservationRow,
+    RunEnd, RunRow, RunSummary, StoredText, TextSelection, VerdictRow, VersionKind, VersionRow,
 };
 pub use self::sql_store::SqlStore;
 
@@ -79,6 +80,15 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         case_id: &'a str,
     ) -> Answer<'a, Vec<JudgmentRow>>;
 
+    /// Cases of a run that have a judgment, finished or not, by case id, from the first one after `after`.
+    fn judged_cases<'a>(
+        &'a self,
+        project: &'a str,
+        run: &'a str,
+        after: Option<&'a str>,
+        limit: u32,
+    ) -> Answer<'a, Vec<String>>;
+
     /// For each cache key the ratings of its newest call that is not older than `since_us`, grouped by key.
     fn cached_judgments<'a>(
         &'a self,
@@ -131,6 +141,32 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Erases the texts of all projects whose retention has ended before `now_us`; returns how many.
     fn erase_expired_texts(&self, now_us: i64) -> Answer<'_, u64>;
+
+    /// Reserves a key at `wish.created_us`: one that is free or expired, or whose owner let its lease run out on the
+    /// same body. Survives a power cut.
+    fn reserve_idempotency<'a>(&'a self, wish: &'a ReservationRow) -> Answer<'a, Reservation>;
+
+    /// Who has the key, or how its request was answered; `None`: free or expired.
+    fn idempotency<'a>(&'a self, request: &'a RequestKey, now_us: i64) -> Answer<'a, Option<IdempotencyRow>>;
+
+    /// Moves the end of the lease; an end in the past lets go of it. False: the caller is not the owner any more.
+    fn renew_idempotency<'a>(
+        &'a self,
+        request: &'a RequestKey,
+        fencing_token: i64,
+        lease_until_us: i64,
+    ) -> Answer<'a, bool>;
+
+    /// Keeps how the request was answered. False: the caller is not the owner any more, and nothing was kept.
+    fn complete_idempotency<'a>(
+        &'a self,
+        request: &'a RequestKey,
+        fencing_token: i64,
+        end: &'a IdempotencyEnd,
+    ) -> Answer<'a, bool>;
+
+    /// Deletes some keys, of all projects, that have expired; returns how many.
+    fn delete_expired_idempotency(&self, now_us: i64) -> Answer<'_, u64>;
 
     /// How many cases wait for a person, by project: what a metric shows.
     fn open_triage(&self) -> Answer<'_, Vec<(String, i64)>>;

@@ -6,7 +6,8 @@ use sqlx::any::AnyRow;
 use super::StoreError;
 use super::columns::{RATING, Word, abstention_of_words, retained_until_of_column};
 use super::rows::{
-    FinishedCase, JudgmentRow, RunRow, RunStatus, RunSummary, RunTotals, StoredText, VerdictRow, VersionRow,
+    FinishedCase, IdempotencyEnd, IdempotencyRow, IdempotencyStatus, JudgmentRow, RequestKey, ReservationRow, RunRow,
+    RunStatus, RunSummary, RunTotals, StoredText, VerdictRow, VersionRow,
 };
 
 /// One row under the verb that asked for it.
@@ -51,6 +52,10 @@ impl<'r> Columns<'r> {
 
     pub(super) fn open_cases(&self) -> Result<(String, i64), StoreError> {
         Ok((self.text("project")?, self.integer("open_cases")?))
+    }
+
+    pub(super) fn case_id(&self) -> Result<String, StoreError> {
+        self.text("case_id")
     }
 
     pub(super) fn finished_case(&self) -> Result<FinishedCase, StoreError> {
@@ -182,6 +187,31 @@ impl<'r> Columns<'r> {
             body: self.text("body")?,
             created_us: self.integer("created_us")?,
         })
+    }
+
+    pub(super) fn idempotency(&self) -> Result<IdempotencyRow, StoreError> {
+        let request = RequestKey {
+            project: self.text("project")?,
+            endpoint: self.word("endpoint")?,
+            key: self.text("idempotency_key")?,
+        };
+        let reservation = ReservationRow {
+            request,
+            body_hash: self.text("body_hash")?,
+            verdict_id: self.text("verdict_id")?,
+            lease_owner: self.text("lease_owner")?,
+            lease_until_us: self.integer("lease_until_us")?,
+            created_us: self.integer("created_us")?,
+            expires_us: self.integer("expires_us")?,
+        };
+        let end = match self.word("status")? {
+            IdempotencyStatus::Reserved => None,
+            IdempotencyStatus::Finished => Some(IdempotencyEnd {
+                http_status: self.integer("http_status")?,
+                response_hash: self.maybe_text("response_hash")?,
+            }),
+        };
+        Ok(IdempotencyRow { reservation, fencing_token: self.integer("fencing_token")?, end })
     }
 
     pub(super) fn stored_text(&self) -> Result<StoredText, StoreError> {

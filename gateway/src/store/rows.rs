@@ -320,3 +320,62 @@ pub struct FinishedCase {
     pub case_id: String,
     pub case_hash: String,
 }
+
+/// A request that is answered once, however often it is sent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RequestKey {
+    pub project: String,
+    pub endpoint: Endpoint,
+    /// As the client wrote it.
+    pub key: String,
+}
+
+/// A wish to answer a request, or the one that was granted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReservationRow {
+    pub request: RequestKey,
+    /// The same key with another hash is another request's.
+    pub body_hash: String,
+    /// The id that the verdict will have: whoever takes the reservation over goes on with it.
+    pub verdict_id: String,
+    /// The gateway that works on it.
+    pub lease_owner: String,
+    /// From then on another one may take it over.
+    pub lease_until_us: i64,
+    pub created_us: i64,
+    /// From then on the key is free again.
+    pub expires_us: i64,
+}
+
+/// A key that is in use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyRow {
+    pub reservation: ReservationRow,
+    /// Grows with each owner; a former one cannot write any more.
+    pub fencing_token: i64,
+    /// `None` while the request is worked on.
+    pub end: Option<IdempotencyEnd>,
+}
+
+/// How a request was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyEnd {
+    pub http_status: i64,
+    /// The text of kind `Response`, if one was kept.
+    pub response_hash: Option<String>,
+}
+
+/// Whose a key is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reservation {
+    /// The caller's, who has to complete it. Another `verdict_id` than was wished for: taken over, with all that the
+    /// former owner stored under that id.
+    Ours(IdempotencyRow),
+    Theirs(IdempotencyRow),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IdempotencyStatus {
+    Reserved,
+    Finished,
+}

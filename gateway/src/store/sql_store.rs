@@ -15,8 +15,8 @@ use super::columns::Word;
 use super::dialect::{Durability, Pools};
 use super::read::Columns;
 use super::rows::{
-    FinishedCase, JudgmentRow, Record, RunEnd, RunRow, RunStatus, RunSummary, RunTotals, StoredText,
-    TextSelection, VerdictRow, VersionKind, VersionRow,
+    FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, Record, RequestKey, Reservation, ReservationRow,
+    RunEnd, RunRow, RunStatus, RunSummary, RunTotals, StoredText, TextSelection, VerdictRow, VersionKind, VersionRow,
 };
 use super::statement::{Bound, SelectIn};
 use super::{Answer, Appended, Store, StoreError, StoreLocation, checkpoint, migrations};
@@ -70,7 +70,7 @@ impl SqlStore {
     }
 
     /// One statement that survives a power cut; returns the rows it changed.
-    async fn write(&self, verb: &'static str, statement: Bound<'_>) -> Result<u64, StoreError> {
+    pub(super) async fn write(&self, verb: &'static str, statement: Bound<'_>) -> Result<u64, StoreError> {
         let written = async {
             let mut connection = self.writer(Durability::Power).await?;
             statement.execute(&mut *connection).await
@@ -80,7 +80,22 @@ impl SqlStore {
         Ok(result.rows_affected())
     }
 
-    async fn rows(&self, verb: &'static str, query: Bound<'_>) -> Result<Vec<AnyRow>, StoreError> {
+    /// As `write`, for a statement that returns rows.
+    pub(super) async fn write_returning(
+        &self,
+        verb: &'static str,
+        statement: Bound<'_>,
+    ) -> Result<Vec<AnyRow>, StoreError> {
+        let written = async {
+            let mut connection = self.writer(Durability::Power).await?;
+            statement.fetch_all(&mut *connection).await
+        };
+        let rows = written.await.map_err(StoreError::of_verb(verb))?;
+        self.written.notify_one();
+        Ok(rows)
+    }
+
+    pub(super) async fn rows(&self, verb: &'static str, query: Bound<'_>) -> Result<Vec<AnyRow>, StoreError> {
         query.fetch_all(&self.pools.readers).await.map_err(StoreError::of_verb(verb))
     }
 
@@ -266,6 +281,25 @@ impl Store for SqlStore {
         })
     }
 
+    fn judged_cases<'a>(
+        &'a self,
+        project: &'a str,
+        run: &'a str,
+        after: Option<&'a str>,
+        limit: u32,
+    ) -> Answer<'a, Vec<String>> {
+        Box::pin(async move {
+            let verb = "list judged cases";
+            let query = sqlx::query(include_str!("sql/judged_cases.sql"))
+                .bind(project)
+                .bind(run)
+                .bind(after.unwrap_or_default())
+                .bind(i64::from(limit));
+            let rows = self.rows(verb, query).await?;
+            rows.iter().map(|row| Columns::of(row, verb).case_id()).collect()
+        })
+    }
+
     fn cached_judgments<'a>(
         &'a self,
         project: &'a str,
@@ -384,6 +418,36 @@ impl Store for SqlStore {
 
     fn erase_expired_texts(&self, now_us: i64) -> Answer<'_, u64> {
         Box::pin(self.erase(move || sqlx::query(include_str!("sql/erase_expired_texts.sql")).bind(now_us)))
+    }
+
+    fn reserve_idempotency<'a>(&'a self, wish: &'a ReservationRow) -> Answer<'a, Reservation> {
+        Box::pin(self.reserve(wish))
+    }
+
+    fn idempotency<'a>(&'a self, request: &'a RequestKey, now_us: i64) -> Answer<'a, Option<IdempotencyRow>> {
+        Box::pin(self.reservation(request, now_us))
+    }
+
+    fn renew_idempotency<'a>(
+        &'a self,
+        request: &'a RequestKey,
+        fencing_token: i64,
+        lease_until_us: i64,
+    ) -> Answer<'a, bool> {
+        Box::pin(self.renew(request, fencing_token, lease_until_us))
+    }
+
+    fn complete_idempotency<'a>(
+        &'a self,
+        request: &'a RequestKey,
+        fencing_token: i64,
+        end: &'a IdempotencyEnd,
+    ) -> Answer<'a, bool> {
+        Box::pin(self.complete(request, fencing_token, end))
+    }
+
+    fn delete_expired_idempotency(&self, now_us: i64) -> Answer<'_, u64> {
+        Box::pin(self.delete_expired(now_us))
     }
 
     fn open_triage(&self) -> Answer<'_, Vec<(String, i64)>> {

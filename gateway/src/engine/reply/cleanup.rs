@@ -29,6 +29,12 @@ impl Folded {
         let mut rest = original;
         while let Some(first) = rest.chars().next() {
             let start = original.len() - rest.len();
+            let plain = plain_ascii(rest);
+            if !plain.is_empty() {
+                folded.push_verbatim(plain, start..start + plain.len());
+                rest = rest.get(plain.len()..).unwrap_or_default();
+                continue;
+            }
             let cluster = first_cluster(rest, first);
             rest = rest.get(cluster.len()..).unwrap_or_default();
             if first == '\r' {
@@ -54,9 +60,9 @@ impl Folded {
 
     /// Where a non-empty stretch of folded text stands in the original.
     pub(super) fn original(&self, span: Range<usize>) -> Range<usize> {
-        let start = self.run_at(span.start).map_or(0, |run| {
-            run.original.start + if run.verbatim { span.start - run.folded } else { 0 }
-        });
+        let start = self
+            .run_at(span.start)
+            .map_or(0, |run| run.original.start + if run.verbatim { span.start - run.folded } else { 0 });
         let Some(last) = span.end.checked_sub(1).filter(|last| *last >= span.start) else {
             return start..start;
         };
@@ -92,7 +98,9 @@ impl Folded {
 
     fn push_verbatim(&mut self, piece: &str, original: Range<usize>) {
         match self.runs.last_mut() {
-            Some(run) if run.verbatim && run.original.end == original.start => run.original.end = original.end,
+            Some(run) if run.verbatim && run.original.end == original.start => {
+                run.original.end = original.end;
+            }
             _ => self.runs.push(Run { folded: self.text.len(), original, verbatim: true }),
         }
         self.text.push_str(piece);
@@ -102,6 +110,13 @@ impl Folded {
         self.runs.push(Run { folded: self.text.len(), original, verbatim: false });
         self.text.push_str(piece);
     }
+}
+
+/// What needs no folding: ASCII without carriage returns. The last letter is left out when it may carry a mark.
+fn plain_ascii(text: &str) -> &str {
+    let length = text.bytes().position(|byte| !byte.is_ascii() || byte == b'\r').unwrap_or(text.len());
+    let is_ascii_ahead = text.as_bytes().get(length).is_none_or(u8::is_ascii);
+    text.get(..if is_ascii_ahead { length } else { length.saturating_sub(1) }).unwrap_or_default()
 }
 
 /// The first character with its combining marks: what NFKC may compose into one.

@@ -83,8 +83,15 @@ impl<'t> Cursor<'t> {
         true
     }
 
+    /// The first of these phrases that stands here. They are written in `plain` letters.
     pub(super) fn eat_any_phrase(&mut self, phrases: &[&str]) -> bool {
-        phrases.iter().any(|phrase| self.eat_phrase(phrase))
+        let first = self.peek().map(plain);
+        phrases.iter().any(|phrase| phrase.chars().next() == first && self.eat_phrase(phrase))
+    }
+
+    pub(super) fn eat_any_start(&mut self, phrases: &[&str]) -> bool {
+        let first = self.peek().map(plain);
+        phrases.iter().any(|phrase| phrase.chars().next() == first && self.eat_start(phrase))
     }
 }
 

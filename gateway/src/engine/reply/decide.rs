@@ -21,6 +21,18 @@ pub(super) struct Decision {
     pub(super) marker: Marker,
 }
 
+impl Decision {
+    /// Where all that belongs to the verdict ends.
+    pub(super) fn end(&self) -> usize {
+        match self.slot {
+            Slot::Holds { end, .. } if !self.marker.style.is_closed() => end,
+            Slot::Holds { .. } | Slot::Nothing | Slot::Conflict | Slot::OffScale | Slot::Placeholder => {
+                self.marker.span.end
+            }
+        }
+    }
+}
+
 /// A reply of this many bytes may be a bare value.
 const MAX_BARE_LEN: usize = 256;
 

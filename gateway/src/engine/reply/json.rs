@@ -42,6 +42,18 @@ impl Node {
     }
 }
 
+impl Json {
+    /// An object's members.
+    pub(super) fn members(&self) -> Option<&[Member]> {
+        if let Self::Object(members) = self { Some(members) } else { None }
+    }
+
+    /// An array's elements.
+    pub(super) fn elements(&self) -> Option<&[Node]> {
+        if let Self::Array(elements) = self { Some(elements) } else { None }
+    }
+}
+
 /// All objects, and arrays that begin with one, that stand in the text and are not part of each other.
 ///
 /// Linear: a failed attempt is never entered again. What stood inside it was a string or nested, not a verdict.

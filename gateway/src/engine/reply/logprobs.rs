@@ -76,7 +76,8 @@ pub fn read_distribution(reply: &Reply<'_>, reading: &Reading) -> Result<Verdict
 /// value as this reply spells it, whose own spelling comes first. Empty for a continuous scale, which has no labels.
 pub fn label_spellings(scale: &Scale, written: &str) -> Vec<Vec<String>> {
     let by_meaning = |meanings: &[Meaning], more: &[&str]| {
-        let words = WORDS.iter().filter(|(meaning, _)| meanings.contains(meaning)).flat_map(|(_, words)| *words);
+        let words =
+            WORDS.iter().filter(|(meaning, _)| meanings.contains(meaning)).flat_map(|(_, words)| *words);
         // One word each: "a tie" would make the token "a" the beginning of two labels.
         in_every_case(words.chain(more).copied().filter(|word| !word.contains(' ')), written)
     };
@@ -104,7 +105,8 @@ fn in_every_case<'w>(words: impl Iterator<Item = &'w str>, written: &str) -> Vec
     for word in words {
         let mut letters = word.chars();
         let capital = letters.next().map(|first| first.to_uppercase().chain(letters).collect());
-        for spelling in [Some(word.to_owned()), Some(word.to_lowercase()), Some(word.to_uppercase()), capital] {
+        for spelling in [Some(word.to_owned()), Some(word.to_lowercase()), Some(word.to_uppercase()), capital]
+        {
             spellings.extend(spelling.filter(|spelling| !spellings.contains(spelling)));
         }
     }
@@ -127,10 +129,12 @@ fn value_in_tokens(
     let context = CONTEXT.min(value.start.saturating_sub(text_start));
     let needed = text_end.checked_sub(value.start)? + context;
     let ends = [joined.len(), without_control_tokens(tokens)];
-    let aligned = ends.into_iter().map(|end| joined.get(..end).unwrap_or_default().trim_ascii_end()).find(|spelled| {
-        let equal = spelled.iter().rev().zip(text.get(..text_end).unwrap_or_default().iter().rev());
-        equal.take_while(|(a, b)| a == b).count() >= needed
-    })?;
+    let aligned = ends.into_iter().map(|end| joined.get(..end).unwrap_or_default().trim_ascii_end()).find(
+        |spelled| {
+            let equal = spelled.iter().rev().zip(text.get(..text_end).unwrap_or_default().iter().rev());
+            equal.take_while(|(a, b)| a == b).count() >= needed
+        },
+    )?;
     let start = aligned.len().checked_sub(text_end - value.start)?;
     Some(start..start + value.len())
 }
@@ -175,5 +179,7 @@ fn trimmed<'b>(bytes: &'b [u8], prefix: &[u8], closing: &[u8]) -> &'b [u8] {
 }
 
 /// What may lead to a value inside its token: white space, tokenizers' marks for it, quotes, brackets, emphasis.
-const LEADING: [&str; 17] =
-    [" ", "\n", "\t", "\r", "\u{120}", "\u{2581}", "\u{10a}", "\"", "'", "“", "(", "[", "{", "<", "*", "`", ":"];
+const LEADING: [&str; 17] = [
+    " ", "\n", "\t", "\r", "\u{120}", "\u{2581}", "\u{10a}", "\"", "'", "“", "(", "[", "{", "<", "*", "`",
+    ":",
+];

@@ -47,7 +47,10 @@ pub(super) struct Marker {
 pub(super) enum Place {
     /// Index into the layout's objects.
     Object(usize),
-    Text { slot: Range<usize>, extent: Extent },
+    Text {
+        slot: Range<usize>,
+        extent: Extent,
+    },
 }
 
 /// Strong markers in order.
@@ -112,7 +115,7 @@ fn drop_labels_of_markers(markers: &mut Vec<Marker>, own: &str) {
             (Place::Text { slot, .. }, Some(next)) if !marker.style.is_closed() => own.get(slot.start..next),
             (Place::Text { .. } | Place::Object(_), _) => None,
         };
-        !between.is_some_and(|between| !between.chars().any(char::is_alphanumeric))
+        between.is_none_or(|between| between.chars().any(char::is_alphanumeric))
     });
 }
 
@@ -188,7 +191,8 @@ fn line_slot(lines: &Lines<'_>, from: usize, next_extent: Extent) -> (Range<usiz
 fn is_quoted_or_list(line: &str) -> bool {
     let mut cursor = Cursor::over(line, 0..line.len());
     cursor.skip_space();
-    if cursor.rest().starts_with('>') || cursor.rest().starts_with("```") || cursor.rest().starts_with("~~~") {
+    if cursor.rest().starts_with('>') || cursor.rest().starts_with("```") || cursor.rest().starts_with("~~~")
+    {
         return true;
     }
     let digits_start = cursor.at();
@@ -197,9 +201,8 @@ fn is_quoted_or_list(line: &str) -> bool {
     is_numbered && cursor.peek().is_some_and(char::is_whitespace) && !cursor.rest().trim().is_empty()
 }
 
-const LINE_WORDS: [&str; 9] = [
-    "score", "rating", "verdict", "result", "puntuacion", "calificacion", "nota", "veredicto", "resultado",
-];
+const LINE_WORDS: [&str; 9] =
+    ["score", "rating", "verdict", "result", "puntuacion", "calificacion", "nota", "veredicto", "resultado"];
 const LINE_WORDS_ZH: [&str; 7] = ["评分", "得分", "总分", "分数", "结论", "判定", "裁决"];
 const LINE_EXTRAS: [&str; 5] = ["final", "overall", "total", "global", "general"];
 const LINE_EXTRAS_ZH: [&str; 6] = ["最终", "最后", "总体", "综合", "整体", "总"];
@@ -220,10 +223,10 @@ fn eat_line_start(cursor: &mut Cursor<'_>) {
 
 /// The word with its optional extras, a range in brackets, and the colon.
 fn eat_line_word(cursor: &mut Cursor<'_>) -> Option<()> {
-    while cursor.eat_any_phrase(&LINE_EXTRAS) || LINE_EXTRAS_ZH.iter().any(|word| eat_extra_zh(cursor, word)) {
+    while cursor.eat_any_phrase(&LINE_EXTRAS) || eat_extra_zh(cursor) {
         cursor.skip(|c| c == ' ');
     }
-    if !cursor.eat_any_phrase(&LINE_WORDS) && !LINE_WORDS_ZH.iter().any(|word| cursor.eat_phrase(word)) {
+    if !cursor.eat_any_phrase(&LINE_WORDS) && !cursor.eat_any_phrase(&LINE_WORDS_ZH) {
         return None;
     }
     cursor.skip(|c| c == ' ');
@@ -233,8 +236,9 @@ fn eat_line_word(cursor: &mut Cursor<'_>) -> Option<()> {
 }
 
 /// Not the first half of a word that is itself listed: 总分.
-fn eat_extra_zh(cursor: &mut Cursor<'_>, word: &str) -> bool {
-    !LINE_WORDS_ZH.iter().any(|listed| cursor.rest().starts_with(listed)) && cursor.eat_start(word)
+fn eat_extra_zh(cursor: &mut Cursor<'_>) -> bool {
+    let mut ahead = *cursor;
+    !ahead.eat_any_start(&LINE_WORDS_ZH) && cursor.eat_any_start(&LINE_EXTRAS_ZH)
 }
 
 /// `(1-5)`, `(out of 10)`, `(0 to 1)`: digits and little else. A name in brackets makes it another score.
@@ -248,7 +252,7 @@ fn eat_range_in_brackets(cursor: &mut Cursor<'_>) {
     while let Some(c) = ahead.peek().filter(|c| *c != ')') {
         has_digit |= c.is_ascii_digit();
         let is_word = ahead.eat_any_phrase(&["out of", "of", "to", "de", "a", "sobre", "from", "scale"])
-            || ["满分", "分", "到", "至"].iter().any(|word| ahead.eat_start(word));
+            || ahead.eat_any_start(&["满分", "分", "到", "至"]);
         if !is_word && c.is_alphabetic() {
             return;
         }

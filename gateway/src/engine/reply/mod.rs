@@ -5,13 +5,13 @@
 //!
 //! A reply passes through these, in order:
 //! 1. the provider's own signals: a refusal or a content filter outranks the text;
-//! 2. [`cleanup`]: invisible characters dropped, compatibility forms folded, every offset kept;
-//! 3. [`think`]: leaked reasoning removed;
-//! 4. [`layout`]: [`json`] values found, then fences, block quotes, code spans and [`quotes`] overwritten;
-//! 5. [`markers`]: strong ones (JSON, `[RESULT] v`, `[[v]]`, `GRADE: v`), else lines (`Score: v`), else the bare value;
-//! 6. [`slot`] and [`verdict_object`]: what a marker holds on the scale, by [`quantity`] and [`labels`];
-//! 7. [`decide`]: the final marker decides, valid or not, and what contradicts it makes it ambiguous;
-//! 8. [`refusal`]: only where nothing claims to be a verdict.
+//! 2. `cleanup`: invisible characters dropped, compatibility forms folded, every offset kept;
+//! 3. `think`: leaked reasoning removed;
+//! 4. `layout`: `json` values found, then fences, block quotes, code spans and `quotes` overwritten;
+//! 5. `markers`: strong ones (JSON, `[RESULT] v`, `[[v]]`, `GRADE: v`), else lines (`Score: v`), else the bare value;
+//! 6. `slot` and `verdict_object`: what a marker holds on the scale, by `quantity` and `labels`;
+//! 7. `decide`: the final marker decides, valid or not, and what contradicts it makes it ambiguous;
+//! 8. `refusal`: only where nothing claims to be a verdict.
 //!
 //! Each step is linear in the reply's length. Knows nothing of judges, templates, orders and votes: the value of a
 //! pair is as displayed, A being the candidate shown first.
@@ -47,7 +47,6 @@ use aggregation::scale::{Scale, Value};
 use aggregation::vote::{Abstention, UnparseableClass};
 use providers::chat::{FinishReason, TokenLogprobs};
 
-use self::markers::Style;
 use self::slot::Slot;
 use self::visible::Visible;
 
@@ -88,15 +87,13 @@ pub fn read(reply: &Reply<'_>, scale: &Scale) -> Result<Reading, Abstention> {
     if reply.finish == FinishReason::Length && !visible.ends_with(&decision.marker) {
         return Err(Abstention::Unparseable(UnparseableClass::Truncated));
     }
+    let marker = &decision.marker;
+    let end = decision.end();
     let (value, span) = value_of(decision.slot)?;
     let source = visible.source();
-    let members = match (decision.marker.style, visible.object(&decision.marker)) {
-        (Style::Json, Some(node)) => verdict_object::members(node, scale),
-        _ => &[],
-    };
-    let before = visible.answer_start.min(decision.marker.span.start)..decision.marker.span.start;
-    let behind = span.end.max(decision.marker.span.start)..visible.body.end;
-    let behind = if members.is_empty() { behind } else { decision.marker.span.end..visible.body.end };
+    let members = visible.object(marker).map_or(&[][..], |node| verdict_object::members(node, scale));
+    let around =
+        [visible.answer_start.min(marker.span.start)..marker.span.start, end..visible.body.end.max(end)];
     let mut evidence = rationale::quoted_in(source, members);
     if evidence.is_empty() {
         evidence = rationale::quoted_in_lines(source, &visible.layout);
@@ -104,7 +101,8 @@ pub fn read(reply: &Reply<'_>, scale: &Scale) -> Result<Reading, Abstention> {
     Ok(Reading {
         value,
         span: visible.folded.original(span),
-        rationale: rationale::reason(source, members).or_else(|| rationale::prose(source, before, behind)),
+        rationale: rationale::reason(source, members)
+            .or_else(|| rationale::prose(source, &visible.layout, around)),
         evidence,
     })
 }
@@ -116,7 +114,7 @@ fn is_refused_by_provider(reply: &Reply<'_>) -> bool {
 
 fn value_of(slot: Slot) -> Result<(Value, Range<usize>), Abstention> {
     let class = match slot {
-        Slot::Holds { value, span } => return Ok((value, span)),
+        Slot::Holds { value, span, .. } => return Ok((value, span)),
         Slot::Nothing | Slot::Placeholder => UnparseableClass::NoVerdict,
         Slot::Conflict => UnparseableClass::Ambiguous,
         Slot::OffScale => UnparseableClass::OutOfRange,

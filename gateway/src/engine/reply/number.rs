@@ -1,13 +1,16 @@
 //! Numbers as judges write them: signs, a decimal point or comma, exponents, and the words from zero to ten.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, plain};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Number {
     /// The digits in ASCII, as `f64` parses them.
     One(String),
     /// `1,250`: a decimal comma or a separator of thousands.
-    Either { decimal: String, thousands: String },
+    Either {
+        decimal: String,
+        thousands: String,
+    },
     /// `3,4,5`: a list without spaces.
     Several,
     Infinite,
@@ -29,20 +32,53 @@ impl Number {
             Self::One(digits) | Self::Either { decimal: digits, .. } if !digits.contains('e') => {
                 format!("{digits}e-2").parse().ok()
             }
-            Self::One(_) | Self::Either { .. } | Self::Infinite | Self::Several => self.value().map(|x| x / 100.0),
+            Self::One(_) | Self::Either { .. } | Self::Infinite | Self::Several => {
+                self.value().map(|x| x / 100.0)
+            }
         }
     }
 }
 
 const WORDS: [(&str, &str); 24] = [
-    ("zero", "0"), ("one", "1"), ("two", "2"), ("three", "3"), ("four", "4"), ("five", "5"), ("six", "6"),
-    ("seven", "7"), ("eight", "8"), ("nine", "9"), ("ten", "10"),
-    ("cero", "0"), ("uno", "1"), ("una", "1"), ("un", "1"), ("dos", "2"), ("tres", "3"), ("cuatro", "4"),
-    ("cinco", "5"), ("seis", "6"), ("siete", "7"), ("ocho", "8"), ("nueve", "9"), ("diez", "10"),
+    ("zero", "0"),
+    ("one", "1"),
+    ("two", "2"),
+    ("three", "3"),
+    ("four", "4"),
+    ("five", "5"),
+    ("six", "6"),
+    ("seven", "7"),
+    ("eight", "8"),
+    ("nine", "9"),
+    ("ten", "10"),
+    ("cero", "0"),
+    ("uno", "1"),
+    ("una", "1"),
+    ("un", "1"),
+    ("dos", "2"),
+    ("tres", "3"),
+    ("cuatro", "4"),
+    ("cinco", "5"),
+    ("seis", "6"),
+    ("siete", "7"),
+    ("ocho", "8"),
+    ("nueve", "9"),
+    ("diez", "10"),
 ];
 const WORDS_ZH: [(&str, &str); 13] = [
-    ("零", "0"), ("〇", "0"), ("一", "1"), ("二", "2"), ("两", "2"), ("三", "3"), ("四", "4"), ("五", "5"),
-    ("六", "6"), ("七", "7"), ("八", "8"), ("九", "9"), ("十", "10"),
+    ("零", "0"),
+    ("〇", "0"),
+    ("一", "1"),
+    ("二", "2"),
+    ("两", "2"),
+    ("三", "3"),
+    ("四", "4"),
+    ("五", "5"),
+    ("六", "6"),
+    ("七", "7"),
+    ("八", "8"),
+    ("九", "9"),
+    ("十", "10"),
 ];
 
 /// The caller checks that the number's last word ends where it stops.
@@ -57,7 +93,8 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Option<Number> {
 }
 
 fn read_word(cursor: &mut Cursor<'_>) -> Option<Number> {
-    let word = WORDS.iter().find(|(word, _)| cursor.eat_phrase(word));
+    let first = cursor.peek().filter(|c| c.is_alphabetic() || *c == '〇')?;
+    let word = WORDS.iter().find(|(word, _)| word.starts_with(plain(first)) && cursor.eat_phrase(word));
     let word = word.or_else(|| WORDS_ZH.iter().find(|(word, _)| cursor.eat_start(word)));
     word.map(|(_, digits)| Number::One((*digits).to_owned()))
 }

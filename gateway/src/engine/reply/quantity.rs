@@ -2,22 +2,36 @@
 //!
 //! The scale is declared: a value off it is off it. Nothing is clamped, rounded or rescaled.
 
+use std::ops::Range;
+
 use aggregation::scale::{Scale, Value};
 
 use super::cursor::Cursor;
 use super::number::{self, Number};
-use super::slot::{Slot, Token};
+use super::slot::Slot;
 use super::tail::{ends_word, is_closer, is_opener};
 
 const UNITS: [&str; 14] = [
-    "stars", "star", "points", "point", "pts", "pt", "marks", "mark", "puntos", "punto", "ptos", "estrellas",
-    "estrella", "pto",
+    "stars",
+    "star",
+    "points",
+    "point",
+    "pts",
+    "pt",
+    "marks",
+    "mark",
+    "puntos",
+    "punto",
+    "ptos",
+    "estrellas",
+    "estrella",
+    "pto",
 ];
 const UNITS_ZH: [&str; 4] = ["颗星", "分", "星", "点"];
 const OUT_OF: [&str; 7] = ["out of", "of", "de un maximo de", "de", "sobre", "max", "maximum"];
 
 /// A number at the cursor, on this scale or off it.
-pub(super) fn read(cursor: &mut Cursor<'_>, scale: &Scale) -> Option<Token> {
+pub(super) fn read(cursor: &mut Cursor<'_>, scale: &Scale) -> Option<Slot> {
     let mut ahead = *cursor;
     let number = number::read(&mut ahead)?;
     let span = cursor.at()..ahead.at();
@@ -30,11 +44,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, scale: &Scale) -> Option<Token> {
     }
     let is_menu = maximum.is_some() && eat_slash(&mut ahead);
     *cursor = ahead;
-    let slot = if is_menu { Slot::Conflict } else { place(&number, is_percent, maximum.as_ref(), scale) };
-    Some(match slot {
-        Slot::Holds { value, .. } => Token::holds(value, span),
-        slot => Token { slot, span },
-    })
+    Some(if is_menu { Slot::Conflict } else { place(&number, span, is_percent, maximum.as_ref(), scale) })
 }
 
 /// A maximum that stands right behind a closed slot: `[[4]]/5`. Whether it is the scale's own.
@@ -52,7 +62,13 @@ pub(super) fn place_number(value: f64, scale: &Scale) -> Option<Value> {
     is_on_scale.then_some(Value::Number(value))
 }
 
-fn place(number: &Number, is_percent: bool, maximum: Option<&Number>, scale: &Scale) -> Slot {
+fn place(
+    number: &Number,
+    span: Range<usize>,
+    is_percent: bool,
+    maximum: Option<&Number>,
+    scale: &Scale,
+) -> Slot {
     let place = |value: Option<f64>| value.and_then(|value| place_number(value, scale));
     let found = match number {
         Number::Several => return Slot::Conflict,
@@ -69,7 +85,7 @@ fn place(number: &Number, is_percent: bool, maximum: Option<&Number>, scale: &Sc
         }
         Number::One(_) | Number::Infinite => place(number.value()),
     };
-    found.map_or(Slot::OffScale, |value| Slot::Holds { value, span: 0..0 })
+    found.map_or(Slot::OffScale, |value| Slot::holds(value, span))
 }
 
 fn is_maximum_of(maximum: &Number, scale: &Scale) -> bool {
@@ -78,7 +94,7 @@ fn is_maximum_of(maximum: &Number, scale: &Scale) -> bool {
 
 fn eat_percent(cursor: &mut Cursor<'_>) -> bool {
     let mut ahead = *cursor;
-    ahead.skip_space();
+    ahead.skip(|c| c.is_whitespace() || is_closer(c));
     let found = ahead.eat(|c| matches!(c, '%' | '٪'));
     if found {
         *cursor = ahead;
@@ -88,8 +104,8 @@ fn eat_percent(cursor: &mut Cursor<'_>) -> bool {
 
 fn eat_unit(cursor: &mut Cursor<'_>) {
     let mut ahead = *cursor;
-    ahead.skip_space();
-    if ahead.eat_any_phrase(&UNITS) || UNITS_ZH.iter().any(|unit| ahead.eat_start(unit)) {
+    ahead.skip(|c| c.is_whitespace() || is_closer(c));
+    if ahead.eat_any_phrase(&UNITS) || ahead.eat_any_start(&UNITS_ZH) {
         *cursor = ahead;
     }
 }

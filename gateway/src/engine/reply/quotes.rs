@@ -28,7 +28,8 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let after = chars.peek().map(|(_, c)| *c);
-        let sides = PAIRS.iter().position(|(left, right)| c == *left || c == *right).zip(Some((before, after)));
+        let sides =
+            PAIRS.iter().position(|(left, right)| c == *left || c == *right).zip(Some((before, after)));
         before = Some(c);
         let Some((style, neighbours)) = sides else { continue };
         let Some(depth) = open_of_style.get_mut(style) else { continue };

@@ -11,18 +11,60 @@ use super::quotes;
 use super::verdict_object::plain_key;
 
 const REASON_KEYS: [&str; 24] = [
-    "reason", "reasons", "reasoning", "rationale", "explanation", "feedback", "justification", "comment",
-    "comments", "analysis", "critique", "motivo", "razon", "razonamiento", "explicacion", "comentario",
-    "justificacion", "理由", "原因", "说明", "解释", "反馈", "评语", "分析",
+    "reason",
+    "reasons",
+    "reasoning",
+    "rationale",
+    "explanation",
+    "feedback",
+    "justification",
+    "comment",
+    "comments",
+    "analysis",
+    "critique",
+    "motivo",
+    "razon",
+    "razonamiento",
+    "explicacion",
+    "comentario",
+    "justificacion",
+    "理由",
+    "原因",
+    "说明",
+    "解释",
+    "反馈",
+    "评语",
+    "分析",
 ];
 const EVIDENCE_WORDS: [&str; 12] = [
-    "evidence", "quotes", "quote", "citations", "citation", "evidencia", "evidencias", "citas", "cita", "证据",
-    "引用", "引文",
+    "evidence",
+    "quotes",
+    "quote",
+    "citations",
+    "citation",
+    "evidencia",
+    "evidencias",
+    "citas",
+    "cita",
+    "证据",
+    "引用",
+    "引文",
 ];
 /// Labels that templates ask for before the reasons.
 const REASON_LABELS: [&str; 13] = [
-    "feedback", "reasoning", "rationale", "explanation", "reason", "analysis", "comentario", "explicacion",
-    "razonamiento", "反馈", "理由", "说明", "分析",
+    "feedback",
+    "reasoning",
+    "rationale",
+    "explanation",
+    "reason",
+    "analysis",
+    "comentario",
+    "explicacion",
+    "razonamiento",
+    "反馈",
+    "理由",
+    "说明",
+    "分析",
 ];
 
 /// A reply's original text, and the way back to it.
@@ -45,32 +87,30 @@ impl<'t> Source<'t> {
 
 /// The first reason among the members.
 pub(super) fn reason(source: Source<'_>, members: &[Member]) -> Option<String> {
-    let reasons = members.iter().filter(|member| REASON_KEYS.contains(&plain_key(&member.key).as_str()));
-    reasons.filter_map(|member| source.string(&member.value)).next()
+    members
+        .iter()
+        .filter(|member| REASON_KEYS.contains(&plain_key(&member.key).as_str()))
+        .find_map(|member| source.string(&member.value))
 }
 
 /// All quotes among the members: a string, or a list of strings.
 pub(super) fn quoted_in(source: Source<'_>, members: &[Member]) -> Vec<String> {
     let quoted = members.iter().filter(|member| EVIDENCE_WORDS.contains(&plain_key(&member.key).as_str()));
     quoted
-        .flat_map(|member| match &member.value.json {
-            Json::Array(elements) => elements.as_slice(),
-            _ => std::slice::from_ref(&member.value),
-        })
+        .flat_map(|member| member.value.json.elements().unwrap_or(std::slice::from_ref(&member.value)))
         .filter_map(|node| source.string(node))
         .collect()
 }
 
-/// The words before the verdict, or else those behind it.
-pub(super) fn prose(source: Source<'_>, before: Range<usize>, behind: Range<usize>) -> Option<String> {
-    let before = without_announcement(source.slice(before));
-    let before = without_label(before.trim());
-    let behind = source.slice(behind).trim_matches(|c: char| !c.is_alphanumeric() && !is_sentence_mark(c));
-    let behind = behind.trim_start_matches(|c: char| !c.is_alphanumeric());
-    [before, behind]
-        .into_iter()
-        .find(|text| text.chars().any(char::is_alphanumeric))
-        .map(ToOwned::to_owned)
+/// The words before the verdict, or else those behind it: some have to be the judge's own.
+pub(super) fn prose(source: Source<'_>, layout: &Layout, around: [Range<usize>; 2]) -> Option<String> {
+    let [before, behind] = around.map(|range| {
+        let own = layout.own.get(range.clone()).unwrap_or_default();
+        if own.chars().any(char::is_alphanumeric) { source.slice(range) } else { "" }
+    });
+    let before = without_label(without_announcement(before).trim());
+    let behind = behind.trim().trim_start_matches(|c: char| !c.is_alphanumeric());
+    [before, behind].into_iter().find(|text| text.chars().any(char::is_alphanumeric)).map(ToOwned::to_owned)
 }
 
 /// Quotations on lines such as `Evidence: "…"`, and on list lines below them.
@@ -110,7 +150,8 @@ fn is_label(mut cursor: Cursor<'_>) -> bool {
 /// Without a last line that only leads to the verdict: `Final rating:`, or an opened fence.
 fn without_announcement(text: &str) -> &str {
     let text = text.trim_end();
-    let text = text.strip_suffix("json").unwrap_or(text).trim_end_matches(['`', '~', '*', '_', ' ', '#', '\n']);
+    let text =
+        text.strip_suffix("json").unwrap_or(text).trim_end_matches(['`', '~', '*', '_', ' ', '#', '\n']);
     let last_line = text.rfind('\n').map_or(0, |at| at + 1);
     let is_announcement = text.trim_end_matches(['*', '_']).ends_with([':', '：']);
     if is_announcement { text.get(..last_line).unwrap_or_default() } else { text }
@@ -127,8 +168,4 @@ fn without_label(text: &str) -> &str {
         return text;
     }
     cursor.rest().trim_start_matches(['*', '_']).trim()
-}
-
-fn is_sentence_mark(c: char) -> bool {
-    matches!(c, '.' | '。' | '!' | '?' | '！' | '？' | ')' | '"' | '”')
 }

@@ -6,27 +6,102 @@ use super::cursor::plain;
 const REACH: usize = 240;
 
 /// Alone these say only that something is regretted.
-const APOLOGIES: [&str; 14] = [
-    "i'm sorry", "i am sorry", "sorry", "i apologize", "i apologise", "my apologies", "unfortunately",
-    "lo siento", "lo lamento", "lamento", "抱歉", "很抱歉", "非常抱歉", "对不起",
+const APOLOGIES: [&str; 17] = [
+    "i'm sorry",
+    "i am sorry",
+    "sorry",
+    "i apologize",
+    "i apologise",
+    "my apologies",
+    "unfortunately",
+    "as an ai",
+    "as a",
+    "lo siento",
+    "lo lamento",
+    "lamento",
+    "抱歉",
+    "很抱歉",
+    "非常抱歉",
+    "对不起",
+    "很遗憾",
 ];
-const INABILITIES: [&str; 22] = [
-    "i can't", "i cannot", "i can not", "i'm unable to", "i am unable to", "i'm not able to", "i am not able to",
-    "i won't", "i will not", "i must decline", "i have to decline", "i decline to", "no puedo", "no me es posible",
-    "no podre", "debo negarme", "我无法", "我不能", "我没法", "无法", "不能", "我拒绝",
+const INABILITIES: [&str; 24] = [
+    "i can't",
+    "i cannot",
+    "i can not",
+    "i'm unable to",
+    "i am unable to",
+    "i'm not able to",
+    "i am not able to",
+    "i won't",
+    "i will not",
+    "i must decline",
+    "i have to decline",
+    "i decline to",
+    "i must respectfully decline",
+    "no puedo",
+    "no poder",
+    "no me es posible",
+    "no podre",
+    "debo negarme",
+    "我无法",
+    "我不能",
+    "我没法",
+    "我拒绝",
+    "无法",
+    "不能",
 ];
 /// What is declined: "I can't find a mistake" declines nothing.
-const DUTIES: [&str; 37] = [
-    "help", "assist", "evaluate", "rate", "score", "judge", "grade", "assess", "comply", "provide", "do that",
-    "do this", "answer", "continue", "fulfill", "fulfil", "engage", "process", "discuss", "review", "participate",
-    "evaluar", "ayudar", "puntuar", "calificar", "juzgar", "valorar", "responder", "proporcionar", "continuar",
-    "评价", "评分", "评估", "帮助", "协助", "回答", "提供",
+const DUTIES: [&str; 42] = [
+    "help",
+    "assist",
+    "evaluate",
+    "rate",
+    "score",
+    "judge",
+    "grade",
+    "assess",
+    "comply",
+    "provide",
+    "give",
+    "do that",
+    "do this",
+    "answer",
+    "continue",
+    "complete",
+    "fulfill",
+    "fulfil",
+    "engage",
+    "process",
+    "discuss",
+    "review",
+    "participate",
+    "perform",
+    "respond",
+    "evaluar",
+    "ayudar",
+    "puntuar",
+    "calificar",
+    "juzgar",
+    "valorar",
+    "responder",
+    "proporcionar",
+    "continuar",
+    "dar una",
+    "评价",
+    "评分",
+    "评估",
+    "帮助",
+    "协助",
+    "回答",
+    "提供",
 ];
 
 /// `own` is the reply in the judge's own words, with quotations overwritten: a refusal that the judge quotes is the
 /// candidate's.
 pub(super) fn is_refusal(own: &str) -> bool {
-    let start: String = own.trim_start_matches(|c: char| !c.is_alphanumeric()).chars().take(REACH).map(plain).collect();
+    let start: String =
+        own.trim_start_matches(|c: char| !c.is_alphanumeric()).chars().take(REACH).map(plain).collect();
     let Some((at, inability)) = first_of(&start, &INABILITIES) else { return false };
     let lead = start.get(..at).unwrap_or_default();
     let object = start.get(at + inability.len()..).unwrap_or_default();

@@ -30,9 +30,13 @@ pub(super) enum Joint {
     Loose,
 }
 
-const JOINING_WORDS: [&str; 13] =
-    ["or", "to", "and", "vs", "versus", "through", "o", "u", "a", "y", "e", "hasta", "ó"];
+const JOINING_WORDS: [&str; 12] =
+    ["or", "to", "and", "vs", "versus", "through", "o", "u", "a", "y", "e", "hasta"];
 const JOINING_WORDS_ZH: [&str; 8] = ["或者", "或", "到", "至", "和", "与", "还是", "以及"];
+/// "4, maybe 5" offers two values as "4 or 5" does.
+const HEDGES: [&str; 8] =
+    ["maybe", "perhaps", "possibly", "probably", "even", "quizas", "tal vez", "incluso"];
+const HEDGES_ZH: [&str; 3] = ["也许", "可能", "或许"];
 const RANGE_WORDS: [&str; 4] = ["between", "from", "entre", "either"];
 const RANGE_WORDS_ZH: [&str; 2] = ["介于", "在"];
 const EXPLAINING_WORDS: [&str; 9] =
@@ -41,7 +45,7 @@ const EXPLAINING_WORDS_ZH: [&str; 3] = ["因为", "由于", "之间"];
 
 /// "between" before two values.
 pub(super) fn eat_range_word(cursor: &mut Cursor<'_>) -> bool {
-    let found = cursor.eat_any_phrase(&RANGE_WORDS) || eat_any_start(cursor, &RANGE_WORDS_ZH);
+    let found = cursor.eat_any_phrase(&RANGE_WORDS) || cursor.eat_any_start(&RANGE_WORDS_ZH);
     if found {
         cursor.skip(|c| c.is_whitespace() || is_opener(c));
     }
@@ -54,12 +58,14 @@ pub(super) fn eat_joint(cursor: &mut Cursor<'_>) -> Option<Joint> {
     let is_spaced = cursor.peek().is_some_and(char::is_whitespace);
     cursor.skip(|c| c.is_whitespace() || is_closer(c));
     let joint = if cursor.eat(|c| matches!(c, ',' | ';' | '、')) {
-        // "4, or 5".
         cursor.skip_space();
-        if eat_joining_word(cursor) { Joint::Tight } else { Joint::Loose }
+        if eat_joining_word(cursor) || eat_hedge(cursor) { Joint::Tight } else { Joint::Loose }
     } else if cursor.eat(|c| matches!(c, '-' | '–' | '—' | '−')) {
         if is_spaced { Joint::Loose } else { Joint::Tight }
-    } else if cursor.eat(|c| matches!(c, '/' | '|' | '~' | '&' | '∼' | '→')) || eat_joining_word(cursor) {
+    } else if cursor.eat(|c| matches!(c, '/' | '|' | '~' | '&' | '∼' | '→'))
+        || eat_joining_word(cursor)
+        || eat_bracketed_joint(cursor)
+    {
         Joint::Tight
     } else {
         return None;
@@ -69,18 +75,38 @@ pub(super) fn eat_joint(cursor: &mut Cursor<'_>) -> Option<Joint> {
 }
 
 fn eat_joining_word(cursor: &mut Cursor<'_>) -> bool {
-    cursor.eat_any_phrase(&JOINING_WORDS) || eat_any_start(cursor, &JOINING_WORDS_ZH)
+    let found = cursor.eat_any_phrase(&JOINING_WORDS) || cursor.eat_any_start(&JOINING_WORDS_ZH);
+    if found {
+        eat_hedge(cursor);
+    }
+    found
 }
 
-fn eat_any_start(cursor: &mut Cursor<'_>, words: &[&str]) -> bool {
-    words.iter().any(|word| cursor.eat_start(word))
+fn eat_hedge(cursor: &mut Cursor<'_>) -> bool {
+    let mut ahead = *cursor;
+    ahead.skip_space();
+    let found = ahead.eat_any_phrase(&HEDGES) || ahead.eat_any_start(&HEDGES_ZH);
+    if found {
+        *cursor = ahead;
+    }
+    found
+}
+
+/// `4 (or 5)`, `4 (maybe 5)`.
+fn eat_bracketed_joint(cursor: &mut Cursor<'_>) -> bool {
+    let mut ahead = *cursor;
+    let found = ahead.eat(|c| c == '(') && (eat_joining_word(&mut ahead) || eat_hedge(&mut ahead));
+    if found {
+        *cursor = ahead;
+    }
+    found
 }
 
 /// Whether the value's last word ends here. Chinese joins and explains without a space.
 pub(super) fn ends_word(mut cursor: Cursor<'_>) -> bool {
     !cursor.peek().is_some_and(char::is_alphanumeric)
-        || eat_any_start(&mut cursor, &JOINING_WORDS_ZH)
-        || eat_any_start(&mut cursor, &EXPLAINING_WORDS_ZH)
+        || cursor.eat_any_start(&JOINING_WORDS_ZH)
+        || cursor.eat_any_start(&EXPLAINING_WORDS_ZH)
 }
 
 /// Whether nothing but decoration and a full stop is left.
@@ -95,18 +121,19 @@ pub(super) fn may_end(mut cursor: Cursor<'_>) -> bool {
     let is_spaced = cursor.peek().is_some_and(char::is_whitespace);
     cursor.skip_space();
     match cursor.peek() {
-        None => true,
         // A number that goes on, such as `4.5.2`.
         Some('.' | ',') if !is_spaced => !cursor.peek_second().is_some_and(|c| c.is_ascii_digit()),
         Some('-') => is_spaced && cursor.peek_second().is_some_and(char::is_whitespace),
-        Some('+' | '=' | '<' | '>' | '^' | '&' | '@' | '#' | '$' | '€' | '/' | '%' | '\\' | '~' | '⁄') => false,
+        Some('+' | '=' | '<' | '>' | '^' | '&' | '@' | '#' | '$' | '€' | '/' | '%' | '\\' | '~' | '⁄') => {
+            false
+        }
         Some(c) if c.is_alphanumeric() => starts_explanation(cursor, is_spaced),
-        Some(_) => true,
+        Some(_) | None => true,
     }
 }
 
 fn starts_explanation(mut cursor: Cursor<'_>, is_spaced: bool) -> bool {
-    if eat_any_start(&mut cursor, &EXPLAINING_WORDS_ZH) {
+    if cursor.eat_any_start(&EXPLAINING_WORDS_ZH) {
         return true;
     }
     // "3 or [RESULT] 4": the joint leads to the next marker, where the slot ends.

@@ -19,13 +19,17 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
                 reasoning.push(first.start..span.end);
                 open.clear();
             }
-            (Tag::Closing, None) => reasoning = vec![0..span.end],
+            (Tag::Closing, None) => {
+                reasoning.clear();
+                reasoning.push(0..span.end);
+            }
         }
     }
     if !open.is_empty() {
         let layout = Layout::of(text, 0..text.len());
         if !open.iter().all(|tag| layout.hides(tag.start)) {
-            return vec![0..text.len()];
+            reasoning.clear();
+            reasoning.push(0..text.len());
         }
     }
     reasoning

@@ -38,7 +38,10 @@ pub fn read_together(reply: &Reply<'_>, criteria: &[(&str, &Scale)]) -> Vec<Resu
     }
     let is_cut = reply.finish == FinishReason::Length
         && !markers.last().is_some_and(|marker| visible.ends_with(marker));
-    criteria.iter().map(|(name, scale)| read_criterion(&visible, &markers, &names, (name, scale), is_cut)).collect()
+    criteria
+        .iter()
+        .map(|(name, scale)| read_criterion(&visible, &markers, &names, (name, scale), is_cut))
+        .collect()
 }
 
 fn read_criterion(
@@ -52,24 +55,18 @@ fn read_criterion(
         return Err(Abstention::Unparseable(UnparseableClass::Truncated));
     }
     let text = visible.text();
-    let entries_of = |marker: &Marker| {
-        let node = visible.object(marker);
-        let members = node.map(|node| entries(node, names)).unwrap_or_default();
-        (members, named(members, name))
-    };
+    let members_of =
+        |marker: &Marker| visible.object(marker).map(|node| entries(node, names)).unwrap_or_default();
     let holds = |marker: &Marker| {
-        let (_, named) = entries_of(marker);
-        let slots = named.iter().map(|member| read_entry(text, &member.value, scale));
+        let slots =
+            named(members_of(marker), name).into_iter().map(|member| read_entry(text, &member.value, scale));
         slots.reduce(|earlier, later| verdict_object::repeated(&earlier, later)).unwrap_or(Slot::Placeholder)
     };
     let decision = last_of_style(&visible.layout.own, &markers.iter().collect::<Vec<_>>(), &holds)
         .ok_or(Abstention::Unparseable(UnparseableClass::NoVerdict))?;
     let (value, span) = super::value_of(decision.slot)?;
-    let (members, named) = entries_of(&decision.marker);
-    let own = named.last().map_or(&[][..], |member| match &member.value.json {
-        Json::Object(inner) => inner.as_slice(),
-        _ => &[],
-    });
+    let members = members_of(&decision.marker);
+    let own = named(members, name).last().and_then(|member| member.value.json.members()).unwrap_or_default();
     let source = visible.source();
     let evidence = rationale::quoted_in(source, own);
     Ok(Reading {
@@ -82,16 +79,14 @@ fn read_criterion(
 
 /// The members among which the criteria are named: the object's own, or those inside one wrapper.
 fn entries<'n>(node: &'n Node, names: &[&str]) -> &'n [Member] {
-    let members = match &node.json {
-        Json::Object(members) => members.as_slice(),
-        Json::Array(elements) => match elements.as_slice() {
-            [Node { json: Json::Object(members), .. }] => members.as_slice(),
-            _ => &[],
-        },
-        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String => &[],
-    };
+    let elements = node.json.elements().unwrap_or(std::slice::from_ref(node));
+    let [Node { json: Json::Object(members), .. }] = elements else { return &[] };
     let has_any = |members: &&[Member]| names.iter().any(|name| !named(members, name).is_empty());
-    [Some(members), verdict_object::unwrap(members)].into_iter().flatten().find(has_any).unwrap_or_default()
+    [Some(members.as_slice()), verdict_object::unwrap(members)]
+        .into_iter()
+        .flatten()
+        .find(has_any)
+        .unwrap_or_default()
 }
 
 /// The members of this name: as written, else whatever their case and punctuation.
@@ -105,9 +100,9 @@ fn named<'n>(members: &'n [Member], name: &str) -> Vec<&'n Member> {
 }
 
 fn read_entry(text: &str, node: &Node, scale: &Scale) -> Slot {
-    let slot = match &node.json {
-        Json::Object(members) => verdict_object::read_members(text, members, scale),
-        _ => verdict_object::read_value(text, node, scale),
+    let slot = match node.json.members() {
+        Some(members) => verdict_object::read_members(text, members, scale),
+        None => verdict_object::read_value(text, node, scale),
     };
     // The entry is there, so it is the criterion's last word even when it holds nothing.
     if slot == Slot::Placeholder { Slot::Nothing } else { slot }

@@ -11,14 +11,50 @@ use super::slot::{self, Extent, Slot};
 
 /// Keys that state a verdict on any scale, without their optional "final", "overall" or "total".
 const VERDICT_KEYS: [&str; 27] = [
-    "score", "rating", "verdict", "result", "grade", "label", "decision", "judgment", "judgement", "choice",
-    "puntuacion", "calificacion", "nota", "veredicto", "resultado", "etiqueta", "评分", "得分", "总分",
-    "分数", "结论", "判定", "裁决", "结果", "标签", "打分", "评级",
+    "score",
+    "rating",
+    "verdict",
+    "result",
+    "grade",
+    "label",
+    "decision",
+    "judgment",
+    "judgement",
+    "choice",
+    "puntuacion",
+    "calificacion",
+    "nota",
+    "veredicto",
+    "resultado",
+    "etiqueta",
+    "评分",
+    "得分",
+    "总分",
+    "分数",
+    "结论",
+    "判定",
+    "裁决",
+    "结果",
+    "标签",
+    "打分",
+    "评级",
 ];
 /// Keys that state pass or fail, and a count or something else on other scales.
 const PASS_KEYS: [&str; 14] = [
-    "pass", "passed", "passes", "passing", "correct", "iscorrect", "aprobado", "aprobada", "aprueba", "correcto",
-    "cumple", "通过", "是否通过", "正确",
+    "pass",
+    "passed",
+    "passes",
+    "passing",
+    "correct",
+    "iscorrect",
+    "aprobado",
+    "aprobada",
+    "aprueba",
+    "correcto",
+    "cumple",
+    "通过",
+    "是否通过",
+    "正确",
 ];
 /// Keys that name the better one of two.
 const WINNER_KEYS: [&str; 9] =
@@ -41,7 +77,7 @@ pub(super) fn read(text: &str, node: &Node, scale: &Scale) -> Slot {
 
 /// What a single JSON value says: a criterion's own entry, or a verdict key's.
 pub(super) fn read_value(text: &str, node: &Node, scale: &Scale) -> Slot {
-    let holds = |value: Value| Slot::Holds { value, span: node.span.clone() };
+    let holds = |value: Value| Slot::holds(value, node.span.clone());
     match (&node.json, scale) {
         (Json::String, _) => read_string(text, node, scale),
         (Json::Number(number), Scale::Ordinal(_) | Scale::Continuous(_)) => {
@@ -66,24 +102,16 @@ pub(super) fn members<'n>(node: &'n Node, scale: &Scale) -> &'n [Member] {
     match verdict_members(node, scale) {
         Found::Members(members) => members,
         Found::Several(objects) => objects.last().copied().unwrap_or_default(),
-        Found::Nothing => match &node.json {
-            Json::Object(members) => members,
-            _ => &[],
-        },
+        Found::Nothing => node.json.members().unwrap_or_default(),
     }
 }
 
 /// One wrapper, an object of one member or an array of one object, taken off; each kind at most once.
 pub(super) fn unwrap(members: &[Member]) -> Option<&[Member]> {
     let [Member { value, .. }] = members else { return None };
-    match &value.json {
-        Json::Object(inner) => Some(inner),
-        Json::Array(elements) => match elements.as_slice() {
-            [Node { json: Json::Object(inner), .. }] => Some(inner),
-            _ => None,
-        },
-        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String => None,
-    }
+    let element =
+        value.json.elements().and_then(|elements| if let [one] = elements { Some(one) } else { None });
+    element.unwrap_or(value).json.members()
 }
 
 /// A key as it is compared: lower case, without accents, spaces and punctuation.
@@ -104,6 +132,7 @@ fn verdict_members<'n>(node: &'n Node, scale: &Scale) -> Found<'n> {
     let objects = objects(node);
     match objects.as_slice() {
         [] => Found::Nothing,
+        [_, _, ..] => Found::Several(objects),
         [members] => {
             // The wrapper's own key may sound like a verdict: {"result": {"score": 4}}.
             let inner = unwrap(members).filter(|inner| has_verdict(inner));
@@ -115,23 +144,13 @@ fn verdict_members<'n>(node: &'n Node, scale: &Scale) -> Found<'n> {
                 Found::Nothing
             }
         }
-        _ => Found::Several(objects),
     }
 }
 
 /// The object, or the objects of an array that has nothing else.
 fn objects(node: &Node) -> Vec<&[Member]> {
-    match &node.json {
-        Json::Object(members) => vec![members],
-        Json::Array(elements) => {
-            let objects = elements.iter().map(|element| match &element.json {
-                Json::Object(members) => Some(members.as_slice()),
-                Json::Null | Json::Bool(_) | Json::Number(_) | Json::String | Json::Array(_) => None,
-            });
-            objects.collect::<Option<_>>().unwrap_or_default()
-        }
-        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String => Vec::new(),
-    }
+    let elements = node.json.elements().unwrap_or(std::slice::from_ref(node));
+    elements.iter().map(|element| element.json.members()).collect::<Option<_>>().unwrap_or_default()
 }
 
 fn is_verdict_key(key: &str, scale: &Scale) -> bool {
@@ -192,8 +211,9 @@ fn contradicts(scores: &[f64], passed: bool) -> bool {
 fn agreed(earlier: Slot, later: Slot) -> Slot {
     match (&earlier, &later) {
         _ if later.disagrees_with(&earlier) => Slot::Conflict,
-        (_, Slot::Placeholder) => earlier,
-        (Slot::Holds { .. } | Slot::OffScale | Slot::Conflict, Slot::Nothing) => earlier,
+        (_, Slot::Placeholder) | (Slot::Holds { .. } | Slot::OffScale | Slot::Conflict, Slot::Nothing) => {
+            earlier
+        }
         _ => later,
     }
 }
@@ -207,7 +227,7 @@ fn read_string(text: &str, node: &Node, scale: &Scale) -> Slot {
     let plain = Folded::new(&unescape(raw));
     match slot::read(plain.text(), 0..plain.text().len(), scale, Extent::Whole) {
         // Offsets of the unescaped text mean nothing in the reply.
-        Slot::Holds { value, .. } => Slot::Holds { value, span: content },
+        Slot::Holds { value, .. } => Slot::holds(value, content),
         slot => slot,
     }
 }

@@ -69,7 +69,8 @@ pub struct JudgeEntry {
     pub template: Option<String>,
     /// How an answer becomes a value. Default `auto`.
     pub scoring: Option<ScoringMode>,
-    /// USD per million tokens. Default: unknown, so costs are null.
+    /// USD per million tokens. Default: the vendor's list price from a built-in, dated table where it is known; else
+    /// unknown, so costs are null.
     pub price: Option<Price>,
     /// Sampling parameters.
     pub params: Option<ParamsEntry>,

@@ -132,13 +132,17 @@ panels:
 }
 
 /// What follows a panel that names judge `j`, and what is wrong with it.
-const WRONG_JUDGES: [(&str, &[&str]); 19] = [
+const WRONG_JUDGES: [(&str, &[&str]); 20] = [
     ("judges: {j: {}}", &["judges.j: `model` is missing", "judges.j: `server` is missing"]),
     (
         "judges: {j: {server: ollama, model: m, price: {input: -1, output: 0}}}",
         &["judges.j.price.input: `-1` is no price"],
     ),
     ("judges: {j: {server: ollama, model: m, price: {input: 1}}}", &["judges.j.price: `output` is missing"]),
+    (
+        "judges: {j: {server: ollama, model: m, price: {input: 1, output: 1, cached_input: -1}}}",
+        &["judges.j.price.cached_input: `-1` is no price"],
+    ),
     (
         "judges: {j: {server: ollama, model: m, params: {temperature: 3}}}",
         &["judges.j.params.temperature: `3` is not between 0 and 2"],
@@ -223,6 +227,61 @@ fn contradictory_templates_are_refused_at_load() {
     assert_eq!((problem.path.as_str(), problem.line), ("judges.j.template", Some(2)));
     assert!(problem.message.contains("asks for `[RESULT]`, but its answer format is json"), "{problem}");
     assert!(!problem.hint.is_empty());
+}
+
+#[test]
+fn a_template_that_cannot_ask_its_rubric_is_refused_where_the_panel_names_it() {
+    let rubric = |rest: &str| {
+        format!(
+            "rubrics: {{r: {{{rest}, criteria: [{{name: n, type: pass_fail, evidence: quote}}, \
+             {{name: m, type: pass_fail}}]}}}}\n\
+             judges: {{d: {{server: ollama, model: m, template: direct}}, \
+             p: {{server: ollama, model: prometheus}}}}\n\
+             panels: {{p: {{rubric: r, judges: [ollama/qwen3, d, ollama/gemma3], replacements: [p]}}}}\n"
+        )
+    };
+    check(
+        &rubric("ask: per_criterion"),
+        &["3:48: panels.p.judges[1]: template `direct` answers with the bare value, so it cannot give the evidence \
+            that `n` asks for"],
+    );
+    let together = rubric("ask: together");
+    check(
+        &together,
+        &[
+            "3:48: panels.p.judges[1]: template `direct` cannot ask for several criteria together",
+            "3:82: panels.p.replacements[0]: template `prometheus-2` cannot ask for several criteria together",
+        ],
+    );
+    let hints = read(&together).unwrap_err().problems.into_iter().map(|p| p.hint).collect::<Vec<_>>();
+    assert!(hints[0].contains("`ask: per_criterion`"), "{hints:?}");
+    let recorded = rubric("ask: together").replace("server: ollama, model", "server: rec, model")
+        + "servers: {rec: {provider: replay, path: x.jsonl}}\n";
+    assert_eq!(problems(&recorded), Vec::<String>::new());
+}
+
+#[test]
+fn missing_files_of_a_template_are_a_warning_until_none_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("ours")).unwrap();
+    let text = "{# answer: json #}{{ output }} Reply with one JSON object in this form: {{ form }}";
+    std::fs::write(folder.path().join("ours/pointwise.jinja"), text).unwrap();
+    let source = Source { path: folder.path().join("panel.yaml"), ..Source::default() };
+    let text = panel("replacements: [j]") + "judges: {j: {server: ollama, model: llama3, template: ours}}\n";
+    let config = parse(&text, &source, &Environment::default(), &template).map_err(|e| e.to_string()).unwrap();
+    let found: Vec<String> = config.warnings.iter().map(|w| format!("{}: {}", w.path, w.message)).collect();
+    assert_eq!(
+        found,
+        ["panels.p.replacements[0]: template `ours` has no file for pairwise and reference cases"]
+    );
+    let empty = |name: &str, base: &Path| {
+        let mut template = template(name, base)?;
+        (template.pointwise, template.pairwise, template.reference) = (None, None, None);
+        Ok(template)
+    };
+    let error = parse(&panel(""), &source, &Environment::default(), &empty).unwrap_err();
+    assert_eq!(error.problems.len(), 3, "{error}");
+    assert!(error.problems[0].message.contains("has no file for any kind of case"), "{error}");
 }
 
 #[test]

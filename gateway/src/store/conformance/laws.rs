@@ -8,7 +8,7 @@ use crate::case::Mode;
 use crate::store::StoreError;
 use crate::store::rows::{
     FinishedCase, JudgmentRow, JudgmentSource, Record, RunEnd, RunStatus, RunTotals, TextKind, TextRow,
-    TextSelection, VerdictRow, VersionKind, VersionRow,
+    TextSelection, TriageRow, TriageStatus, VerdictRow, VersionKind, VersionRow,
 };
 
 #[tokio::test]
@@ -113,6 +113,8 @@ async fn a_correction_hides_the_row_that_it_names() {
             ..judgment("q1", "a")
         };
         store.append(&judgments([error, retried.clone()])).await.unwrap();
+        assert_eq!(store.judged_cases(PROJECT, RUN, None, 10).await.unwrap(), ["q1"]);
+        assert_eq!(store.judged_cases(PROJECT, RUN, Some("q1"), 10).await.unwrap(), [] as [&str; 0]);
         assert_eq!(store.judgments_of_case(PROJECT, RUN, "q1").await.unwrap(), [retried]);
 
         let old = verdict("q1");
@@ -125,7 +127,7 @@ async fn a_correction_hides_the_row_that_it_names() {
         };
         store.append(&verdicts([old.clone(), new.clone()])).await.unwrap();
         assert_eq!(store.verdict(PROJECT, &old.id).await.unwrap(), Some(old));
-        assert_eq!(store.verdicts_of_run(PROJECT, RUN, None, 10).await.unwrap(), [new.clone()]);
+        assert_eq!(store.verdicts_of_run(PROJECT, RUN, None, 10).await.unwrap(), std::slice::from_ref(&new));
         assert_eq!(store.verdict_of_case(PROJECT, RUN, "q1").await.unwrap(), Some(new));
         assert_eq!(store.verdict_of_case(PROJECT, RUN, "q2").await.unwrap(), None);
         let finished = [FinishedCase { case_id: "q1".to_owned(), case_hash: "b3:new".to_owned() }];
@@ -140,9 +142,13 @@ async fn waiting_cases_are_counted_by_project() {
     on_each(|store| async move {
         assert_eq!(store.open_triage().await.unwrap(), []);
         let resolved = TriageRow { status: TriageStatus::Resolved, ..triage("q3") };
-        let waiting = [triage("q1"), triage("q2"), resolved];
-        store.append(&waiting.map(|row| Record::Triage(Box::new(row)))).await.unwrap();
-        assert_eq!(store.open_triage().await.unwrap(), [(PROJECT.to_owned(), 2)]);
+        let withdrawn = TriageRow { status: TriageStatus::Withdrawn, ..triage("q4") };
+        let disputed = TriageRow { status: TriageStatus::Adjudication, ..triage("q5") };
+        let of_another = TriageRow { project: "another".to_owned(), ..triage("q6") };
+        let queue = [triage("q1"), triage("q2"), resolved, withdrawn, disputed, of_another];
+        store.append(&queue.map(|row| Record::Triage(Box::new(row)))).await.unwrap();
+        let expected = [("another".to_owned(), 1), (PROJECT.to_owned(), 3)];
+        assert_eq!(store.open_triage().await.unwrap(), expected);
     })
     .await;
 }

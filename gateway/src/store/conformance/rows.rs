@@ -4,8 +4,8 @@ use aggregation::vote::Order;
 
 use crate::case::{Mode, Sensitivity};
 use crate::store::rows::{
-    Endpoint, JudgmentRow, JudgmentSource, Record, RunCaseRow, RunKind, RunRow, TextKind, TextRow, TriageRow,
-    TriageStatus, VerdictRow,
+    Endpoint, JudgmentRow, JudgmentSource, Record, RequestKey, ReservationRow, RunCaseRow, RunKind, RunRow, TextKind,
+    TextRow, TriageRow, TriageStatus, VerdictRow,
 };
 
 pub(crate) const PROJECT: &str = "p";
@@ -148,6 +148,18 @@ pub(crate) fn run(id: &str) -> RunRow {
         case_total: Some(3),
         settings: s(r#"{"seed":7}"#),
         created_us: 500,
+    }
+}
+
+pub(crate) fn reservation(key: &str) -> ReservationRow {
+    ReservationRow {
+        request: RequestKey { project: s(PROJECT), endpoint: Endpoint::Verdict, key: s(key) },
+        body_hash: s("b3:body"),
+        verdict_id: s("v-1"),
+        lease_owner: s("gateway-1"),
+        lease_until_us: 1_100,
+        created_us: 1_000,
+        expires_us: 9_000,
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sqlx::Row;
 use tokio_util::task::TaskTracker;
 
-use super::rows::{PROJECT, RUN, judgment, judgments, run, text, triage, verdict, verdicts};
+use super::rows::{PROJECT, RUN, judgment, judgments, reservation, run, text, triage, verdict, verdicts};
 use crate::store::rows::{Record, TextRow, TextSelection};
 use crate::store::sql_store::SqlStore;
 use crate::store::{Store, StoreError, StoreLocation};
@@ -115,8 +115,21 @@ async fn a_store_of_a_newer_program_is_refused_by_name() {
     sqlx::query(newer).execute(store.write_pool()).await.unwrap();
     store.close().await;
     let error = open(&path).await.unwrap_err();
-    assert!(matches!(error, StoreError::NewerSchema { found: 99, known: 1, .. }), "{error:?}");
-    assert!(error.to_string().contains("has schema version 99, this program knows up to 1"), "{error}");
+    assert!(matches!(error, StoreError::NewerSchema { found: 99, known: 2, .. }), "{error:?}");
+    assert!(error.to_string().contains("has schema version 99, this program knows up to 2"), "{error}");
+}
+
+#[tokio::test]
+async fn a_store_of_an_older_program_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let store = open(&path).await.unwrap();
+    store.append(&[Record::Triage(Box::new(triage("q1")))]).await.unwrap();
+    sqlx::query("DROP INDEX triage_waiting").execute(store.write_pool()).await.unwrap();
+    sqlx::query("DELETE FROM _sqlx_migrations WHERE version > 1").execute(store.write_pool()).await.unwrap();
+    store.close().await;
+    let reopened = open(&path).await.unwrap();
+    assert_eq!(reopened.open_triage().await.unwrap(), [(PROJECT.to_owned(), 1)]);
 }
 
 #[tokio::test]
@@ -198,6 +211,8 @@ async fn what_is_rare_is_written_through_and_the_rest_is_not() {
     assert_eq!(level().await, FULL);
     store.append(&judgments([judgment("q2", "a")])).await.unwrap();
     assert_eq!(level().await, NORMAL);
+    store.reserve_idempotency(&reservation("key")).await.unwrap();
+    assert_eq!(level().await, FULL);
 }
 
 #[tokio::test]
@@ -226,17 +241,24 @@ async fn no_query_reads_a_whole_table() {
         );
         plan.join("; ")
     };
+    let waiting = check("open_triage", include_str!("../sql/open_triage.sql")).await;
+    assert!(waiting.contains("COVERING INDEX triage_waiting"), "{waiting}");
     check("cached_judgments", include_str!("../sql/cached_judgments.sql")).await;
     check("erase_expired_texts", include_str!("../sql/erase_expired_texts.sql")).await;
     check("erase_texts_of_case", include_str!("../sql/erase_texts_of_case.sql")).await;
     check("erase_texts_of_source", include_str!("../sql/erase_texts_of_source.sql")).await;
+    check("complete_idempotency", include_str!("../sql/complete_idempotency.sql")).await;
+    check("delete_expired_idempotency", include_str!("../sql/delete_expired_idempotency.sql")).await;
     check("finished_among", include_str!("../sql/finished_among.sql")).await;
     check("finished_cases", include_str!("../sql/finished_cases.sql")).await;
+    check("idempotency", include_str!("../sql/idempotency.sql")).await;
     check("judgments_of_case", include_str!("../sql/judgments_of_case.sql")).await;
+    check("renew_idempotency", include_str!("../sql/renew_idempotency.sql")).await;
     check("run", include_str!("../sql/run.sql")).await;
     check("runs", include_str!("../sql/runs.sql")).await;
     check("texts", include_str!("../sql/texts.sql")).await;
     check("verdict", include_str!("../sql/verdict.sql")).await;
+    check("verdict_of_case", include_str!("../sql/verdict_of_case.sql")).await;
     check("verdicts_of_run", include_str!("../sql/verdicts_of_run.sql")).await;
     check("version", include_str!("../sql/version.sql")).await;
     let totals = check("run_totals", include_str!("../sql/run_totals.sql")).await;

@@ -34,7 +34,8 @@ fn reasons_come_from_their_key_or_from_the_prose() {
         ("{\"score\": 4, \"理由\": \"引用准确\"}", Some("引用准确")),
         ("Feedback: names no source.\n[RESULT] 4", Some("names no source.")),
         ("<think>five?</think>\nNames no source.\n\n**Final rating:** [[4]]", Some("Names no source.")),
-        ("Score: 4\nNames no source.", Some("Names no source.")),
+        ("**Score: 4/5** points\nNames no source.", Some("Names no source.")),
+        ("Score: 4 points out of 5", None),
         ("GRADE: 4. Names no source.", Some("Names no source.")),
         ("No source.\n```json\n{\"score\": 4}\n```", Some("No source.")),
         ("{\"score\": 4}", None),
@@ -78,7 +79,11 @@ fn criteria_are_read_one_by_one() {
     );
     check_together("{\"verdicts\": {\"has source\": \"pass\"}}", stop, ["no_verdict", "pass", "no_verdict"]);
     check_together("[{\"tone\": 9, \"facts\": \"Z\"}]", stop, ["out_of_range", "no_verdict", "out_of_range"]);
-    check_together("{\"tone\": 4, \"tone\": 3, \"facts\": {\"why\": \"C\"}}", stop, ["ambiguous", "no_verdict", "no_verdict"]);
+    check_together(
+        "{\"tone\": 4, \"tone\": 3, \"facts\": {\"why\": \"C\"}}",
+        stop,
+        ["ambiguous", "no_verdict", "no_verdict"],
+    );
     check_together("{\"tone\": 4, \"facts\": \"C\"}\nThen:\n{\"tone\": 3}", stop, ["3", "no_verdict", "C"]);
     check_together("{\"tone\": 4}{\"tone\": 3}", stop, ["ambiguous", "no_verdict", "no_verdict"]);
     check_together("<think>{\"tone\": 4}</think>", stop, ["no_verdict"; 3]);
@@ -110,7 +115,10 @@ fn each_criterion_keeps_its_own_reasons() {
     let text = "{\"tone\": {\"score\": 4, \"reason\": \"kind\", \"quote\": \"dear\"}, \"facts\": 2, \"reason\": \"mixed\"}";
     let read = read_together(&reply(text), &[("tone", &five), ("facts", &five)]);
     let tone = read[0].as_ref().unwrap();
-    assert_eq!((tone.rationale.as_deref(), tone.evidence.as_slice()), (Some("kind"), &["dear".to_owned()][..]));
+    assert_eq!(
+        (tone.rationale.as_deref(), tone.evidence.as_slice()),
+        (Some("kind"), &["dear".to_owned()][..])
+    );
     assert_eq!(read[1].as_ref().unwrap().rationale.as_deref(), Some("mixed"));
     assert_eq!(read_together(&reply("x"), &[]), Vec::<Result<Reading, Abstention>>::new());
 }

@@ -1,8 +1,8 @@
 //! What holds for every reply.
 
 use aggregation::scale::Scale;
-use providers::chat::FinishReason;
 use proptest::prelude::*;
+use providers::chat::FinishReason;
 
 use super::{PAIR, interval, menu, one_to, reply, written};
 use crate::engine::reply::{Reply, read, read_together};
@@ -26,15 +26,15 @@ fn check_is_read(text: &str) {
     }
 }
 
-/// Text of the pieces that the grammars react to.
+/// What the grammars react to, between spaces.
+const PIECES: &str = r#"{ } [ ] [[ ]] " ' “ ” ` ``` ~~~ , : ： . / - * ** >  \ \u00 // /* */ <think> </think> [RESULT]
+    GRADE: Score: 评分： "score" "a" "reason" 4 4.5 １ ٤ 1e9 % A B tie pass no 不通过 四 or 或 out_of 满分 null true NaN é 😀
+    <score> Evidence: sorry I_can't_help"#;
+
 fn pieces() -> impl Strategy<Value = String> {
-    let piece = prop::sample::select(vec![
-        "{", "}", "[", "]", "[[", "]]", "\"", "'", "“", "”", "`", "```", "~~~", "\n", "\n\n", "\r\n", " ", ",", ":",
-        "：", ".", "/", "-", "*", "**", ">", "#", "\\", "\\u00", "//", "/*", "*/", "<think>", "</think>", "[RESULT]",
-        "GRADE:", "Score:", "评分：", "\"score\"", "\"a\"", "\"reason\"", "4", "4.5", "１", "٤", "1e9", "%", "A", "B",
-        "tie", "pass", "no", "不通过", "四", "or", "或", "out of", "满分", "null", "true", "NaN", "\u{200b}", "é", "e\u{301}",
-        "😀", "<score>", "Evidence:", "sorry", "I can't help",
-    ]);
+    let spaces = ["\n", "\n\n", "\r\n", " ", "\u{200b}", "e\u{301}", "#"].map(str::to_owned);
+    let pieces = PIECES.split_whitespace().map(|piece| piece.replace('_', " ")).chain(spaces);
+    let piece = prop::sample::select(pieces.collect::<Vec<_>>());
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
@@ -101,14 +101,25 @@ proptest! {
 /// Inputs on which a careless scanner looks at the same text again and again.
 #[test]
 fn hostile_texts_are_read_in_linear_time() {
-    for piece in [
-        "{", "[", "[[", "[{", "{\"a\":", "{'a':", "{'a':'b',", "{/*", "{\"a", "\"", "\"a ", "“", "`", "`a``", "```\n",
-        "<think>", "</think>", "[RESULT]", "[RESULT] ", "GRADE:", "GRADE: C, ", "[[A]] ", "[[rating]] ", "Score:\n",
-        "4,", "4 or ", "1/", "> ", "\n", " ", "e\u{301}\u{301}", "评分：", "\\", "{\"score\":4}", "{\"score\":4} x ", "Evidence: ",
-    ] {
+    let marks = r#"{ [ [[ [{ {"a": {'a': {'a':'b', {/* {"a " " “ ` `a`` <think> </think> [RESULT] GRADE: 1/ 4, \\ 评分： {"score":4}"#;
+    let spaced = [
+        "\"a ",
+        "```\n",
+        "[RESULT] ",
+        "GRADE: C, ",
+        "[[A]] ",
+        "[[rating]] ",
+        "Score:\n",
+        "4 or ",
+        "> ",
+        "\n",
+        " ",
+    ];
+    let more = ["e\u{301}\u{301}", "{\"score\":4} x ", "Evidence: \"a\"\n", "[RESULT]\n", "«\"x» "];
+    for piece in marks.split_whitespace().chain(spaced).chain(more) {
         for scale in [one_to(5), Scale::PassFail] {
-            let text = piece.repeat(200_000 / piece.len());
-            assert!(read(&reply(&text), &scale).is_err() || text.contains("4"), "{piece}");
+            let text = piece.repeat(100_000 / piece.len());
+            assert!(read(&reply(&text), &scale).is_err() || text.contains('4'), "{piece}");
         }
     }
     let runs: String = (1..700).map(|length| "`".repeat(length) + "a").collect();

@@ -94,7 +94,11 @@ fn strong_markers_stand_anywhere() {
         "4",
     );
     check(&one_to(5), "Overall: [[4]]/10", "out_of_range");
-    check_all(&one_to(5), &["[RESULT]\n1. First, the answer is short.", "RESULT 4", "[4]", "[[4", "GRADE 4"], "no_verdict");
+    check_all(
+        &one_to(5),
+        &["[RESULT]\n1. First, the answer is short.", "RESULT 4", "[4]", "[[4", "GRADE 4"],
+        "no_verdict",
+    );
 }
 
 #[test]
@@ -149,7 +153,11 @@ fn weak_markers_begin_a_line() {
 
 #[test]
 fn a_bare_value_is_the_whole_reply() {
-    check_all(&one_to(5), &["4", " 4.\n", "**4**", "4/5", "(4)", "\"4\"", "`4`", "```\n4\n```", "four", "4分"], "4");
+    check_all(
+        &one_to(5),
+        &["4", " 4.\n", "**4**", "4/5", "(4)", "\"4\"", "`4`", "```\n4\n```", "four", "4分"],
+        "4",
+    );
     check_all(&PAIR, &["A", "Output (a)", "Response A", "**Assistant A**", "Option A.", "助手A", "A>B"], "A");
     check_all(&PAIR, &["tie", "It's a tie.", "C", "empate", "平局"], "tie");
     check_all(&PAIR, &["neither", "both", "D"], "out_of_range");
@@ -196,7 +204,11 @@ fn quoted_markers_do_not_count() {
         ],
         "2",
     );
-    check_all(&one_to(5), &["\"[RESULT] 4\"", "`[RESULT] 4`", "> Score: 4", "text\n```\nScore: 4\n```"], "no_verdict");
+    check_all(
+        &one_to(5),
+        &["\"[RESULT] 4\"", "`[RESULT] 4`", "> Score: 4", "text\n```\nScore: 4\n```"],
+        "no_verdict",
+    );
 }
 
 #[test]
@@ -210,7 +222,10 @@ fn two_values_are_ambiguous() {
             "Score: 3 to 4",
             "Score: 3~4",
             "Score: between 3 and 4",
-            "Score: 3, maybe [RESULT] 3 or [RESULT] 4",
+            "Score: 3, maybe 4",
+            "Score: 3 (or 4)",
+            "Score: 3 or perhaps 4",
+            "[RESULT] 3 or [RESULT] 4",
             "Score: 3 / 4 / 5",
             "Score: **3** or **4**",
             "Score: 4, 5",
@@ -233,7 +248,11 @@ fn two_values_are_ambiguous() {
         ],
         "ambiguous",
     );
-    check_all(&Scale::PassFail, &["Verdict: PASS / FAIL", "Verdict: pass or fail", "结论：通过或不通过"], "ambiguous");
+    check_all(
+        &Scale::PassFail,
+        &["Verdict: PASS / FAIL", "Verdict: pass or fail", "结论：通过或不通过"],
+        "ambiguous",
+    );
     check_all(&PAIR, &["[[A]]/[[B]]", "[[A or B]]", "Verdict: A|B", "Verdict: A, B or tie"], "ambiguous");
     check(&one_to(5), "{\"score\": 3} and then {\"score\": 4}", "4");
     check(&one_to(5), "[[3]]. No: [[4]]", "4");
@@ -244,14 +263,65 @@ fn two_values_are_ambiguous() {
 
 #[test]
 fn numbers_are_never_bent() {
-    check_all(&one_to(5), &["Score: 4 stars", "Score: 4 points out of 5", "Score: 4 (out of 5)", "Nota: 4 puntos de 5",
-        "评分：4分，满分5分", "评分：4/满分5分", "评分：４ 星", "Score: 4.00", "Score: 04", "Score: +4", "Score: (4/5)"], "4");
-    check_all(&one_to(5), &["Score: 4 / 10", "Score: 4 out of 10", "评分：4分（满分10分）", "Score: 4.5", "Score: 80%",
-        "Score: ∞", "Score: -4", "Score: 1e9", "Score: 3/4", "Score: 4 (out of 10)", "{\"score\": \"4/10\"}"], "out_of_range");
-    check_all(&one_to(5), &["Score: NaN", "Score: null", "Score: 4th", "Score: 4.5.2", "Score: about 4", "Score: 5 reasons why",
-        "Score: ~4", "评分：四分之三", "评分：十五", "Score: 4+", "Result: one of the claims is false", "{\"score\": [4]}",
-        "{\"score\": {\"value\": 4}}", "{\"score\": \"4 good points\"}"], "no_verdict");
-    check_all(&interval(0.0, 1.0), &["Score: 85%", "Score: 85 %", "0,85", "Score: .85", "{\"score\": \"85%\"}"], "0.85");
+    check_all(
+        &one_to(5),
+        &[
+            "Score: 4 stars",
+            "Score: 4 points out of 5",
+            "Score: 4 (out of 5)",
+            "Nota: 4 puntos de 5",
+            "评分：4分，满分5分",
+            "评分：4/满分5分",
+            "评分：４ 星",
+            "Score: 4.00",
+            "Score: 04",
+            "Score: +4",
+            "Score: (4/5)",
+        ],
+        "4",
+    );
+    check_all(
+        &one_to(5),
+        &[
+            "Score: 4 / 10",
+            "Score: 4 out of 10",
+            "评分：4分（满分10分）",
+            "Score: 4.5",
+            "Score: 80%",
+            "Score: ∞",
+            "Score: -4",
+            "Score: 1e9",
+            "Score: 3/4",
+            "Score: 4 (out of 10)",
+            "{\"score\": \"4/10\"}",
+        ],
+        "out_of_range",
+    );
+    check_all(
+        &one_to(5),
+        &[
+            "Score: NaN",
+            "Score: null",
+            "Score: 4th",
+            "Score: 4.5.2",
+            "Score: about 4",
+            "Score: 5 reasons why",
+            "Score: ~4",
+            "评分：四分之三",
+            "评分：十五",
+            "Score: 4+",
+            "Result: one of the claims is false",
+            "{\"score\": [4]}",
+            "{\"score\": {\"value\": 4}}",
+            "{\"score\": \"4 good points\"}",
+        ],
+        "no_verdict",
+    );
+    check_all(
+        &interval(0.0, 1.0),
+        &["Score: 85%", "Score: 85 %", "0,85", "Score: .85", "{\"score\": \"85%\"}"],
+        "0.85",
+    );
     check(&interval(0.0, 1000.0), "Score: 1,000", "ambiguous");
     check(&interval(1.0, 10.0), "Nota: 7,125", "7.125");
     let halves = Scale::Ordinal(vec![0.0, 0.5, 1.0].try_into().unwrap());
@@ -261,40 +331,116 @@ fn numbers_are_never_bent() {
 
 #[test]
 fn labels_are_whole_tokens_the_longest_first() {
-    let fails = ["Verdict: INCORRECT", "Verdict: Not correct.", "Resultado: no cumple", "结论：不正确", "判定：未通过",
-        "Verdict: No, it names no source", "{\"verdict\": \"Incorrecto\"}", "Verdict: doesn’t pass", "Verdict: 0",
-        "{\"pass\": 0}", "{\"passed\": \"no\"}", "{'pass': False}", "**Verdict: FAIL**", "Verdict: fail ❌"];
+    let fails = [
+        "Verdict: INCORRECT",
+        "Verdict: Not correct.",
+        "Resultado: no cumple",
+        "结论：不正确",
+        "判定：未通过",
+        "Verdict: No, it names no source",
+        "{\"verdict\": \"Incorrecto\"}",
+        "Verdict: doesn’t pass",
+        "Verdict: 0",
+        "{\"pass\": 0}",
+        "{\"passed\": \"no\"}",
+        "{'pass': False}",
+        "**Verdict: FAIL**",
+        "Verdict: fail ❌",
+    ];
     check_all(&Scale::PassFail, &fails, "fail");
-    check_all(&Scale::PassFail, &["Verdict: Sí.", "结论：正确。", "{\"correct\": true}", "{\"pass\": 1.0}", "Verdict: yes - sourced"], "pass");
-    check_all(&Scale::PassFail, &["Verdict: partially correct", "Verdict: maybe", "结论：部分正确", "Verdict: B"], "out_of_range");
-    check_all(&Scale::PassFail, &["Verdict: passable", "Verdict: no citation given", "Verdict: passing grade pending",
-        "结论：通过了大部分", "{\"pass\": 0.7}", "{\"score\": 0.7}", "{\"pass\": null}", "Verdict: not incorrect"], "no_verdict");
-    check_all(&Scale::PassFail, &["{\"pass\": true, \"score\": 0.1}", "{\"pass\": false, \"score\": 0.9}", "{\"pass\": true, \"score\": 0}"], "ambiguous");
-    check_all(&Scale::PassFail, &["{\"pass\": true, \"score\": 0.5}", "{\"pass\": true, \"score\": 4}"], "pass");
+    check_all(
+        &Scale::PassFail,
+        &["Verdict: Sí.", "结论：正确。", "{\"correct\": true}", "{\"pass\": 1.0}", "Verdict: yes - sourced"],
+        "pass",
+    );
+    check_all(
+        &Scale::PassFail,
+        &["Verdict: partially correct", "Verdict: maybe", "结论：部分正确", "Verdict: B"],
+        "out_of_range",
+    );
+    check_all(
+        &Scale::PassFail,
+        &[
+            "Verdict: passable",
+            "Verdict: no citation given",
+            "Verdict: passing grade pending",
+            "结论：通过了大部分",
+            "{\"pass\": 0.7}",
+            "{\"score\": 0.7}",
+            "{\"pass\": null}",
+            "Verdict: not incorrect",
+        ],
+        "no_verdict",
+    );
+    check_all(
+        &Scale::PassFail,
+        &[
+            "{\"pass\": true, \"score\": 0.1}",
+            "{\"pass\": false, \"score\": 0.9}",
+            "{\"pass\": true, \"score\": 0}",
+        ],
+        "ambiguous",
+    );
+    check_all(
+        &Scale::PassFail,
+        &["{\"pass\": true, \"score\": 0.5}", "{\"pass\": true, \"score\": 4}"],
+        "pass",
+    );
 }
 
 #[test]
 fn menus_of_letters_and_of_words() {
     let letters = menu(&["C", "P", "I"]);
-    check_all(&letters, &["GRADE: (C)", "grade: **c**", "{\"grade\": \"Correct\"}", "GRADE: 正确", "GRADE: C because"], "C");
+    check_all(
+        &letters,
+        &["GRADE: (C)", "grade: **c**", "{\"grade\": \"Correct\"}", "GRADE: 正确", "GRADE: C because"],
+        "C",
+    );
     check_all(&letters, &["GRADE: Partially correct", "GRADE: parcial"], "P");
     check_all(&letters, &["GRADE: N", "GRADE: 1", "GRADE: tie"], "out_of_range");
-    check_all(&letters, &["GRADE: CP", "GRADE: I think so", "GRADE:", "subgrade: C", "sub-grade: C"], "no_verdict");
+    check_all(
+        &letters,
+        &["GRADE: CP", "GRADE: I think so", "GRADE:", "subgrade: C", "sub-grade: C"],
+        "no_verdict",
+    );
     check(&menu(&["C", "I"]), "GRADE: Partial", "out_of_range");
     check(&menu(&["A+", "A"]), "GRADE: A+", "A+");
     check(&menu(&["good", "very good"]), "Verdict: Very Good.", "very good");
     check(&menu(&["通过", "不通过"]), "结论：不通过", "不通过");
+    check(&menu(&["yes", "n/a"]), "Verdict: N/A", "n/a");
+    check(&Scale::PassFail, "Verdict: N/A", "no_verdict");
     check(&menu(&["1", "2"]), "{\"label\": 2}", "2");
     check(&menu(&["true", "false"]), "{\"label\": false}", "false");
 }
 
 #[test]
 fn pairs_are_named_compared_or_tied() {
-    check_all(&PAIR, &["[[A>>B]]", "[[A > B]]", "[[B<A]]", "Verdict: the assistant A", "{\"winner\": \"A>>B\"}",
-        "{\"winner\": \"[[A]]\"}", "{\"better\": \"a\"}", "Resultado: la respuesta A", "结论：回答A"], "A");
-    check_all(&PAIR, &["[[A=B]]", "[[B≈A]]", "Verdict: a tie", "{\"winner\": \"Tie\"}", "Veredicto: un empate"], "tie");
+    check_all(
+        &PAIR,
+        &[
+            "[[A>>B]]",
+            "[[A > B]]",
+            "[[B<A]]",
+            "Verdict: the assistant A",
+            "{\"winner\": \"A>>B\"}",
+            "{\"winner\": \"[[A]]\"}",
+            "{\"better\": \"a\"}",
+            "Resultado: la respuesta A",
+            "结论：回答A",
+        ],
+        "A",
+    );
+    check_all(
+        &PAIR,
+        &["[[A=B]]", "[[B≈A]]", "Verdict: a tie", "{\"winner\": \"Tie\"}", "Veredicto: un empate"],
+        "tie",
+    );
     check_all(&PAIR, &["[[Neither]]", "{\"winner\": \"both\"}", "[[E]]", "Verdict: ambos"], "out_of_range");
-    check_all(&PAIR, &["Verdict: A good answer", "{\"winner\": 1}", "{\"winner\": true}", "[[A>A]]"], "no_verdict");
+    check_all(
+        &PAIR,
+        &["Verdict: A good answer", "{\"winner\": 1}", "{\"winner\": true}", "[[A>A]]"],
+        "no_verdict",
+    );
     let decisive = Scale::Pairwise { tie: false };
     check_all(&decisive, &["[[A=B]]", "Verdict: tie", "[[C]]"], "out_of_range");
 }

@@ -7,7 +7,8 @@ use super::{PAIR, menu, one_to, reply};
 use crate::engine::reply::{Reply, Unusable, VerdictTokens, label_spellings, read, read_distribution};
 
 fn token(text: &str, top: &[(&str, f64)]) -> TokenLogprobs {
-    let listed = |(text, logprob): &(&str, f64)| TokenLogprob { bytes: text.as_bytes().to_vec(), logprob: *logprob };
+    let listed =
+        |(text, logprob): &(&str, f64)| TokenLogprob { bytes: text.as_bytes().to_vec(), logprob: *logprob };
     TokenLogprobs {
         token: TokenLogprob { bytes: text.as_bytes().to_vec(), logprob: -0.5 },
         top: top.iter().map(listed).collect(),
@@ -29,8 +30,18 @@ fn texts(alternatives: &[TokenLogprob]) -> Vec<String> {
 
 #[test]
 fn the_position_is_the_values_own_and_not_the_first_digit() {
-    let mut tokens =
-        plain(&["{\"", "reason", "\":\" lists ", "4", " items, one wrong\",\"", "score", "\":", " ", "4", "}"]);
+    let mut tokens = plain(&[
+        "{\"",
+        "reason",
+        "\":\" lists ",
+        "4",
+        " items, one wrong\",\"",
+        "score",
+        "\":",
+        " ",
+        "4",
+        "}",
+    ]);
     tokens[3] = token("4", &[("4", -0.001), ("two", -7.0)]);
     tokens[8] = token("4", &[("4", -0.69), ("3", -0.92), ("2", -2.3)]);
     let text = "{\"reason\":\" lists 4 items, one wrong\",\"score\": 4}";
@@ -52,11 +63,20 @@ fn a_number_of_two_tokens_gives_both_positions() {
 #[test]
 fn what_leads_to_the_value_is_taken_off_every_alternative() {
     let zero_to_five = Scale::Ordinal((0..=5).map(f64::from).collect::<Vec<_>>().try_into().unwrap());
-    let tokens = [token("{\"score\":", &[]), token(" 0", &[(" 0", -0.11), (" 1", -2.41), ("▁0", -6.0)]), token("}", &[])];
+    let tokens = [
+        token("{\"score\":", &[]),
+        token(" 0", &[(" 0", -0.11), (" 1", -2.41), ("▁0", -6.0)]),
+        token("}", &[]),
+    ];
     assert_eq!(texts(&find("{\"score\": 0}", &zero_to_five, &tokens).unwrap().at), ["0", "1", "0"]);
-    let tokens = [token("Result: ", &[]), token("[[A", &[("[[A", -0.1), ("[[B", -2.0), ("[", -9.0)]), token("]]", &[])];
+    let tokens = [
+        token("Result: ", &[]),
+        token("[[A", &[("[[A", -0.1), ("[[B", -2.0), ("[", -9.0)]),
+        token("]]", &[]),
+    ];
     assert_eq!(texts(&find("Result: [[A]]", &PAIR, &tokens).unwrap().at), ["A", "B", ""]);
-    let tokens = [token("{\"score\": ", &[]), token("\"4\"}", &[("\"4\"}", -0.1), ("\"3\"}", -2.0), ("4", -9.0)])];
+    let tokens =
+        [token("{\"score\": ", &[]), token("\"4\"}", &[("\"4\"}", -0.1), ("\"3\"}", -2.0), ("4", -9.0)])];
     let found = find("{\"score\": \"4\"}", &one_to(5), &tokens).unwrap();
     assert_eq!((texts(&found.at), found.next), (vec!["4".into(), "3".into(), "4".into()], None));
     // "4." may become 4.5, so it stays what it is.
@@ -111,11 +131,18 @@ fn labels_are_spelled_as_the_reply_spells_them_first() {
     assert_eq!(label_spellings(&halves, "0"), [["0"], ["0.5"]]);
     let [fail, pass] = &label_spellings(&Scale::PassFail, "YES")[..] else { panic!("two labels") };
     assert_eq!(pass[0], "YES");
-    assert!(["fail", "FAIL", "no", "No", "0", "incorrect", "不通过"].iter().all(|word| fail.contains(&(*word).into())));
+    assert!(
+        ["fail", "FAIL", "no", "No", "0", "incorrect", "不通过"]
+            .iter()
+            .all(|word| fail.contains(&(*word).into()))
+    );
     assert!(["pass", "Pass", "true", "1", "通过"].iter().all(|word| pass.contains(&(*word).into())));
     assert!(!pass.iter().any(|word| fail.contains(word)));
     let pair = label_spellings(&PAIR, "a");
-    assert_eq!((pair[0][0].as_str(), pair[1].contains(&"B".into()), pair[2].contains(&"tie".into())), ("a", true, true));
+    assert_eq!(
+        (pair[0][0].as_str(), pair[1].contains(&"B".into()), pair[2].contains(&"tie".into())),
+        ("a", true, true)
+    );
     assert_eq!(label_spellings(&Scale::Pairwise { tie: false }, "A").len(), 2);
     assert_eq!(label_spellings(&super::interval(0.0, 1.0), "0.5"), Vec::<Vec<String>>::new());
 }
