@@ -1,5 +1,8 @@
 //! Every error of the native routes is a problem document that names the next step.
 
+use axum::response::IntoResponse;
+use gateway::api::ApiError;
+use gateway::engine::{BadKey, EngineError};
 use serde_json::{Value, json};
 
 use super::{case, served, served_with};
@@ -87,12 +90,14 @@ async fn a_case_that_a_template_cannot_show() {
     folder.write("mine/pointwise.jinja", "{# answer: bare #}\n{{ input }} {{ output }} {{ form }}");
     let judges = crate::support::judges::Judges::saying("2", "4", "5");
     let served = crate::support::gateway::Gateway::in_folder(folder, judges).await.serve().await;
-    let problem =
-        check(&served.post("/v1/verdicts", &json!({"case": {"output": "x"}})).await, 422, "unaskable");
-    assert_eq!(problem["errors"][0]["field"], "case.input");
-    let pair = json!({"case": {"a": "x", "b": "y"}});
-    let problem = check(&served.post("/v1/verdicts", &pair).await, 422, "unaskable");
-    assert!(problem["errors"][0]["message"].as_str().is_some_and(|m| m.contains("pairwise")), "{problem}");
+    for (case, words) in [
+        (json!({"output": "x"}), "`input` is missing"),
+        (json!({"a": "x", "b": "y"}), "no file for pairwise cases"),
+    ] {
+        let answer = served.post("/v1/verdicts", &json!({"case": case})).await;
+        let problem = check(&answer, 422, "unaskable");
+        assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains(words)), "{problem}");
+    }
     assert_eq!(served.gateway.asked().count(), 0);
 }
 
@@ -151,4 +156,34 @@ async fn a_store_that_is_gone_is_told_without_its_cause() {
     let answer = served.get("/v1/verdicts/0190f3a0-0000-7000-8000-000000000000").await;
     let problem = check(&answer, 500, "internal");
     assert_eq!(problem["detail"], Value::Null);
+}
+
+#[test]
+fn every_error_has_its_status() {
+    let text = || String::from("x");
+    let cases = [
+        (ApiError::BadJson(text()), 400),
+        (ApiError::BadIdempotencyKey(BadKey), 400),
+        (ApiError::NotJson, 415),
+        (ApiError::TooLarge { limit_bytes: 1 }, 413),
+        (ApiError::NoRoute(text()), 404),
+        (ApiError::MethodNotAllowed, 405),
+        (ApiError::Forbidden(text()), 403),
+        (ApiError::UnknownPanel { name: text(), known: text() }, 404),
+        (ApiError::UnknownVerdict(text()), 404),
+        (ApiError::InvalidCase(Vec::new()), 422),
+        (ApiError::IdempotencyConflict, 422),
+        (ApiError::NoQuorumByKinship { panel: text(), model: text(), judges: text() }, 422),
+        (ApiError::Unaskable { reason: text() }, 422),
+        (ApiError::MissingKey { judge: text(), source_name: text() }, 503),
+        (ApiError::Engine(EngineError::ShuttingDown), 503),
+        (ApiError::Engine(EngineError::Cancelled), 503),
+        (ApiError::Engine(EngineError::TaskStopped), 500),
+        (ApiError::Engine(EngineError::CaseChanged(text())), 500),
+        (ApiError::Internal(text()), 500),
+    ];
+    for (error, status) in cases {
+        let shown = format!("{error:?}");
+        assert_eq!(error.into_response().status().as_u16(), status, "{shown}");
+    }
 }

@@ -108,3 +108,28 @@ async fn the_cache_can_be_passed_by() {
         assert_eq!(served.gateway.asked().count(), expected);
     }
 }
+
+#[tokio::test]
+async fn a_key_makes_a_request_count_once() {
+    let served = served().await;
+    let send = |key: &'static str, body: Value| {
+        let request = served.request("POST", "/v1/verdicts").header("idempotency-key", key).json(&body);
+        crate::support::gateway::Answer::of(request)
+    };
+    let fresh = with(case(), json!({"cache": false}));
+    let first = send("k-1", fresh.clone()).await;
+    let again = send("k-1", fresh.clone()).await;
+    assert_eq!((first.status, again.status), (200, 200), "{}", again.text);
+    assert_eq!(first.json()["id"], again.json()["id"]);
+    assert_eq!(
+        (first.header("idempotency-replayed"), again.header("idempotency-replayed")),
+        (None, Some("true"))
+    );
+    assert_eq!(served.gateway.asked().count(), 3);
+
+    let other = send("k-1", with(fresh.clone(), json!({"case": {"output": "Rome."}}))).await;
+    assert_eq!((other.status, other.json()["type"].clone()), (422, json!("tribunal:idempotency-conflict")));
+    let odd = send("a key", fresh).await;
+    assert_eq!((odd.status, odd.json()["type"].clone()), (400, json!("tribunal:bad-idempotency-key")));
+    assert_eq!(served.gateway.asked().count(), 3);
+}

@@ -26,6 +26,16 @@ fn all_bad_lines_are_listed_with_their_numbers() {
 }
 
 #[test]
+fn common_names_show_the_map() {
+    let upstream = Upstream::saying("4");
+    let folder = folder(&upstream);
+    folder.write("named.jsonl", "{\"question\":\"q\",\"response\":\"x\"}\n");
+    let ran = tribunal(&folder, &["judge", "named.jsonl"]).exits(65);
+    // NoCandidateButCommonName
+    assert!(ran.stderr.contains("hint: `--map output=response`"), "{}", ran.stderr);
+}
+
+#[test]
 fn duplicate_ids_are_all_named() {
     let upstream = Upstream::saying("4");
     let folder = folder(&upstream);
@@ -62,13 +72,8 @@ fn a_field_that_a_template_needs_is_missed_before_the_first_call() {
     );
     folder.write("pairs.jsonl", "{\"id\":\"p1\",\"a\":\"x\",\"b\":\"y\",\"reference\":\"z\"}\n{\"id\":\"p2\",\"a\":\"x\",\"b\":\"y\"}\n");
     let ran = tribunal(&folder, &["judge", "pairs.jsonl"]).exits(65);
-    assert!(
-        ran.stderr.contains("line 2") && ran.stderr.contains("`p2`: `reference` missing"),
-        "{}",
-        ran.stderr
-    );
-    // A mode without a file is a matter of the configuration.
-    let ran = tribunal(&folder, &["judge", "cases.jsonl"]).exits(78);
+    assert!(ran.stderr.contains("pairs.jsonl:2: case `p2`: `reference` is missing"), "{}", ran.stderr);
+    let ran = tribunal(&folder, &["judge", "cases.jsonl"]).exits(65);
     assert!(ran.stderr.contains("no file for pointwise cases"), "{}", ran.stderr);
     assert_eq!(upstream.count(), 0);
 }
@@ -114,4 +119,22 @@ fn a_run_that_is_not_there_or_of_another_panel() {
     let ran = tribunal(&folder, &["judge", "cases.jsonl", "--resume", "last"]).exits(78);
     assert!(ran.stderr.contains("panel version"), "{}", ran.stderr);
     assert_eq!(upstream.count(), before);
+}
+
+#[test]
+fn a_template_without_room_for_what_the_rubric_asks() {
+    let upstream = Upstream::saying("4");
+    let folder = folder(&upstream);
+    let quote = json!({"name": "quality", "type": "pass_fail", "evidence": "quote"});
+    let two = json!([{"name": "tone", "type": "pass_fail"}, {"name": "facts", "type": "pass_fail"}]);
+    for (rubric, words) in [
+        (json!({"criteria": [quote]}), "cannot give the evidence"),
+        (json!({"ask": "together", "criteria": two}), "cannot ask for several criteria together"),
+    ] {
+        let file = with(panel(upstream.base_url()), json!({"rubrics": {"quality": rubric}}));
+        folder.write("panel.yaml", &file.to_string());
+        let ran = tribunal(&folder, &["judge", "cases.jsonl"]).exits(78);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    assert_eq!(upstream.count(), 0);
 }

@@ -61,7 +61,7 @@ fn judgments_are_shown_with_their_raw_replies() {
     let of_case = tribunal(&folder, &["show", "last", "--case", "q2", "--judgments"]).exits(0).json_lines();
     let judges: Vec<Value> = of_case.iter().map(|judgment| judgment["judge"].clone()).collect();
     assert_eq!(judges, ["ann", "bob", "cid"]);
-    assert_eq!(of_case[0]["rating"]["value"], json!({"number": 4.0}));
+    assert_eq!(of_case[0]["value"], json!(4.0));
     assert_eq!((&of_case[0]["prompt_tokens"], &of_case[0]["cost_microusd"]), (&json!(100), &json!(120)));
 }
 

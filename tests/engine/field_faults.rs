@@ -153,7 +153,7 @@ async fn ff_pair_006_the_display_order_is_what_is_stored() {
     let ann: Vec<_> = rows.iter().filter(|row| row.judge == "ann").collect();
     let chosen = |row: &gateway::store::rows::JudgmentRow| {
         let rating: Value = serde_json::from_str(row.outcome.as_ref().expect("a rating")).expect("JSON");
-        rating["value"]["preference"].clone()
+        rating["value"].clone()
     };
     // Shown first won twice: once as `a`, once, reversed, as `b`.
     assert_eq!(

@@ -32,7 +32,7 @@ async fn expected_scores_reach_verdict_and_store() {
     let rows = stored.judgments(&verdict.id, "q1").await;
     let rating: Value = serde_json::from_str(rows[0].outcome.as_ref().unwrap()).unwrap();
     assert_eq!(rating["scoring"], "expected");
-    assert!((rating["value"]["number"].as_f64().unwrap() - expected).abs() < 1e-9);
+    assert!((rating["value"].as_f64().unwrap() - expected).abs() < 1e-9);
 }
 
 #[tokio::test]

@@ -111,7 +111,9 @@ impl ApiError {
             Self::InvalidCase(_) => ("invalid-case", "The case is not valid"),
             Self::BadIdempotencyKey(_) => ("bad-idempotency-key", "The Idempotency-Key is not usable"),
             Self::IdempotencyConflict => ("idempotency-conflict", "The key was used for another request"),
-            Self::NoQuorumByKinship { .. } => ("no-quorum-by-kinship", "The judges are related to the candidate"),
+            Self::NoQuorumByKinship { .. } => {
+                ("no-quorum-by-kinship", "The judges are related to the candidate")
+            }
             Self::Unaskable { .. } => ("unaskable", "The panel cannot be asked about this case"),
             Self::MissingKey { .. } => ("missing-key", "A judge has no key"),
             Self::Engine(EngineError::ShuttingDown) => ("shutting-down", "The gateway is shutting down"),

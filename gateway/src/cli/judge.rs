@@ -19,7 +19,7 @@ use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::{Case, Mode};
 use crate::engine::run::{RunSpec, usual_concurrency};
-use crate::engine::{EngineError, kinship_gap_of, plan, prompt};
+use crate::engine::{EngineError, kinship_gap_of, plan};
 use crate::intake::{CandidateTexts, CaseFile, FieldMap, IntakeOptions, Report, validate};
 use crate::judge::ProviderKind;
 use crate::panel::Panel;
@@ -107,13 +107,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
         cancel: signals.hard.clone(),
     };
     if !args.quiet {
-        output::note(&format!(
-            "run {run_id}: {} cases, panel {} {} ({} judges)",
-            job.total,
-            job.panel.name,
-            job.panel.version,
-            job.panel.judges.len()
-        ));
+        announce(&run_id, &job);
     }
     let mut sink = Sink::open(args)?;
     let mut progress = Progress::new(job.total, args.quiet);
@@ -165,6 +159,12 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
         output::text(&report::run(&summary, if job.total <= MAX_ROWS as u64 { &rows } else { &[] }));
     }
     conclude(&run_id, &summary, is_interrupted, first_error, args)
+}
+
+fn announce(run_id: &str, job: &Job) {
+    let Panel { name, version, judges, .. } = &*job.panel;
+    let (cases, judges) = (job.total, judges.len());
+    output::note(&format!("run {run_id}: {cases} cases, panel {name} {version} ({judges} judges)"));
 }
 
 fn conclude(
@@ -260,9 +260,6 @@ fn refuse_bad_cases(path: &Path, checked: &Report, args: &JudgeArgs) -> Result<(
 fn refuse_unaskable(path: &Path, panel: &Panel, checked: &Report) -> Result<(), Failure> {
     let mut problems = Vec::new();
     for judge in plan::askable_judges(panel) {
-        if let Err(misfit) = prompt::fits(&judge.template, &panel.rubric) {
-            problems.push(format!("judge `{}`: {misfit}", judge.id));
-        }
         for &mode in checked.modes.keys() {
             if judge.template.source(mode).is_none() {
                 problems.push(format!(

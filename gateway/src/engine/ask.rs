@@ -149,10 +149,9 @@ async fn send(
         return Err(Unanswered::Failed(Abstention::Unavailable, detail));
     };
     request.deadline = Some(work.deadline.saturating_duration_since(Instant::now()));
-    let cleared = perimeter::clear(request, &work.case, &work.panel, &call.judge)
-        .map_err(|exclusion| {
-            Unanswered::Failed(Abstention::Excluded(exclusion), String::from("the case may not leave"))
-        })?;
+    let cleared = perimeter::clear(request, &work.case, &work.panel, &call.judge).map_err(|exclusion| {
+        Unanswered::Failed(Abstention::Excluded(exclusion), String::from("the case may not leave"))
+    })?;
     match provider.oneshot(cleared.into_inner()).await {
         Ok(response) => {
             note(call, facts, &response);

@@ -32,10 +32,10 @@ use tokio_util::task::TaskTracker;
 
 pub use self::askers::{Askers, WiringError, dialect};
 pub use self::assemble::kind_of;
-pub use self::keyed::{BadKey, IdempotencyKey, Keyed, KeyedAnswer};
-pub(crate) use self::keyed::Keys;
 use self::fan_out::Collected;
 use self::ids::Ids;
+pub(crate) use self::keyed::Keys;
+pub use self::keyed::{BadKey, IdempotencyKey, Keyed, KeyedAnswer};
 pub use self::kin::{KinshipGap, kinship_gap, kinship_gap_of};
 use self::plan::{Emptiness, Standing};
 use self::recorder::{Recorder, RecorderError};
@@ -153,7 +153,8 @@ impl Engine {
         let started = Instant::now();
         let askers = self.askers.load();
         let verdict_id = verdict_id.unwrap_or_else(|| self.ids.draw());
-        let JudgeRequest { case, panel, project, run, position, use_cache, resumed, seed, allow_kin, cancel } = request;
+        let JudgeRequest { case, panel, project, run, position, use_cache, resumed, seed, allow_kin, cancel } =
+            request;
         let is_drawn = plan::is_drawn_for_review(seed, &panel.version, &case.id.0, panel.random_review_share);
         Work {
             mode: case.mode(),

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use aggregation::scale::Scale;
 use aggregation::vote::{Exclusion, Order};
 
-use super::prompt;
 use crate::case::{Candidates, Case, Mode};
 use crate::judge::{Judge, ScoringMode};
 use crate::kinship::{Kin, kinship};
@@ -128,17 +127,14 @@ pub fn emptiness(panel: &Panel, case: &Case) -> Emptiness {
     }
 }
 
-/// Why some judge of the panel could not be asked about this case at all: a template without a file for its mode or
-/// without room for what the rubric asks, or a field that the template needs and the case lacks. Known before the first call.
+/// Why some judge of the panel could not be asked about this case at all: a template without a file for its mode, or
+/// a field that the template needs and the case lacks. Known before the first call.
 pub fn unaskable(panel: &Panel, case: &Case) -> Option<String> {
     let mode = case.mode();
     askable_judges(panel).find_map(|judge| {
         let template = &judge.template;
         if template.source(mode).is_none() {
             return Some(no_file(judge, mode));
-        }
-        if let Err(misfit) = prompt::fits(template, &panel.rubric) {
-            return Some(format!("judge `{}`: {misfit}", judge.id));
         }
         let missing = template.needs(mode).iter().find(|field| !field.is_in(case))?;
         Some(lacks(judge, missing.name()))

@@ -105,7 +105,9 @@ fn explained(kind: &ErrorKind, judge: &Judge) -> String {
         ErrorKind::Connection { .. } => {
             format!("is the server running? its address is `servers.{name}.base_url`")
         }
-        ErrorKind::BadRequest { status: 404 | 405, .. } | ErrorKind::Server { status: 501, .. } | ErrorKind::Garbage { .. } => format!(
+        ErrorKind::BadRequest { status: 404 | 405, .. }
+        | ErrorKind::Server { status: 501, .. }
+        | ErrorKind::Garbage { .. } => format!(
             "does an OpenAI-compatible server answer there? `servers.{name}.base_url` ends with its version, such as `/v1`, and `judges.{}.model` is one of its models",
             judge.id
         ),
@@ -120,7 +122,9 @@ fn explained(kind: &ErrorKind, judge: &Judge) -> String {
             format!("try again later, or lower `servers.{name}.limits`")
         }
         ErrorKind::TooLong { .. } => String::from("the model's context is too small for any case"),
-        ErrorKind::BadRequest { .. } | ErrorKind::ContentFilter { .. } | ErrorKind::Recalled => return format!("`{address}`: {kind}"),
+        ErrorKind::BadRequest { .. } | ErrorKind::ContentFilter { .. } | ErrorKind::Recalled => {
+            return format!("`{address}`: {kind}");
+        }
     };
     format!("`{address}`: {kind}; hint: {hint}")
 }
@@ -147,7 +151,11 @@ mod tests {
         let refused = "server refused the request with status 404: m";
         check(ErrorKind::BadRequest { status: 404, message: message() }, refused, other);
         let key = "; hint: name the key as `servers.test.api_key`";
-        check(ErrorKind::Unauthorized { status: 401, message: message() }, "server refused the key with status 401: m", key);
+        check(
+            ErrorKind::Unauthorized { status: 401, message: message() },
+            "server refused the key with status 401: m",
+            key,
+        );
         check(ErrorKind::Timeout { after_ms: 9 }, "no answer within 9 ms", "; hint: its own log");
         check(ErrorKind::RateLimited { message: message() }, "rate limited: m", "; hint: try again later");
         check(ErrorKind::TooLong { message: message() }, "prompt is longer", "");
