@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use secrecy::ExposeSecret;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::api::ApiError;
@@ -20,6 +21,9 @@ use crate::panel::Panel;
 use crate::settings::{Alias, AliasTarget, Config};
 use crate::store::{SqlStore, Store, StoreError, StoreLocation};
 use crate::telemetry::metrics::Metrics;
+
+/// How often texts past their retention are looked for.
+const RETENTION_CHECK: Duration = Duration::from_hours(1);
 
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
@@ -59,7 +63,9 @@ impl App {
         let metrics = Metrics::new().map_err(AppError::Metrics)?;
         let tasks = TaskTracker::new();
         let background = TaskTracker::new();
-        let store: Arc<dyn Store> = Arc::new(SqlStore::open(&StoreLocation::parse(config.store_url.expose_secret())?, &background).await?);
+        let store: Arc<dyn Store> = Arc::new(
+            SqlStore::open(&StoreLocation::parse(config.store_url.expose_secret())?, &background).await?,
+        );
         let askers = match askers {
             Some(askers) => askers,
             None => Askers::connect(&config).await?,
@@ -76,7 +82,15 @@ impl App {
             tasks: tasks.clone(),
             metrics: metrics.clone(),
         });
-        Ok(Self { parts: Arc::new(Parts { config: ArcSwap::from_pointee(config), engine, metrics, tasks, background }) })
+        Ok(Self {
+            parts: Arc::new(Parts {
+                config: ArcSwap::from_pointee(config),
+                engine,
+                metrics,
+                tasks,
+                background,
+            }),
+        })
     }
 
     pub fn config(&self) -> Arc<Config> {
@@ -123,7 +137,10 @@ impl App {
     /// Refuses what can be known before the first call: missing keys, and kinship that leaves no quorum.
     pub fn check_ready(&self, panel: &Panel, case: &Case, allow_kin: bool) -> Result<(), ApiError> {
         if let Some(missing) = self.config().missing_keys(&panel.name).first().cloned() {
-            return Err(ApiError::MissingKey { judge: missing.judge.to_string(), source_name: missing.gap.to_string() });
+            return Err(ApiError::MissingKey {
+                judge: missing.judge.to_string(),
+                source_name: missing.gap.to_string(),
+            });
         }
         if let Some(reason) = plan::unaskable(panel, case) {
             return Err(ApiError::Unaskable { reason });
@@ -149,12 +166,27 @@ impl App {
             .map_err(|error| ApiError::Internal(error.to_string()))
     }
 
+    /// Erases texts past their retention now and once an hour, until `stop`.
+    pub fn keep_retention(&self, stop: CancellationToken) {
+        let engine = Arc::clone(&self.parts.engine);
+        self.parts.background.spawn(async move {
+            let mut every = tokio::time::interval(RETENTION_CHECK);
+            // Losing a tick is fine: the next one does its work.
+            while stop.run_until_cancelled(every.tick()).await.is_some() {
+                engine.erase_expired_texts().await;
+            }
+        });
+    }
+
     /// Lets what was sent finish and be recorded, up to `grace`; then closes the store.
     pub async fn shut_down(&self, grace: Duration) {
         self.parts.tasks.close();
         let engine = &self.parts.engine;
         if tokio::time::timeout(grace, self.parts.tasks.wait()).await.is_err() {
-            tracing::warn!(grace_s = grace.as_secs(), "calls were still under way at the end of the shutdown grace");
+            tracing::warn!(
+                grace_s = grace.as_secs(),
+                "calls were still under way at the end of the shutdown grace"
+            );
         }
         engine.recorder.close().await;
         engine.store.close().await;

@@ -15,6 +15,7 @@ pub mod judgment;
 pub mod kinship;
 pub mod panel;
 pub mod perimeter;
+pub mod reference;
 pub mod rubric;
 pub mod settings;
 pub mod shutdown;

@@ -20,6 +20,9 @@ pub struct ChatRequest {
     pub top_logprobs: Option<u8>,
     /// Structured output, where the server has it.
     pub response_schema: Option<Arc<ResponseSchema>>,
+    /// The only texts that the answer may be, where the server can hold it to them. Not sent beside a schema, nor when
+    /// empty.
+    pub choices: Option<Arc<[String]>>,
     /// Total time for this call with all its waits and retries; the stack's own deadline when `None`.
     pub deadline: Option<Duration>,
 }
@@ -62,7 +65,7 @@ pub struct ChatResponse {
     /// The model that the server says answered.
     pub model: Option<String>,
     pub system_fingerprint: Option<String>,
-    /// Parameters that this server refused and the vendor layer left out, learned from a 400 (such as `logprobs`).
+    /// Parameters that this server does not take, so the vendor layer left them out (such as `logprobs`).
     pub dropped: Vec<&'static str>,
     /// One entry per attempt, the last one being the answer.
     pub attempts: Vec<Attempt>,
@@ -120,6 +123,7 @@ impl ChatRequest {
             stop: Vec::new(),
             top_logprobs: None,
             response_schema: None,
+            choices: None,
             deadline: None,
         }
     }

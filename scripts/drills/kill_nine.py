@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
-"""Drill: kill -9 in the middle of a run, resume, and count. Nothing stored is asked again, and nothing is missing.
+"""Drill: kill -9 at three points of one run, resume each time, and compare with what was stored at each death.
 
-A kill may repeat the calls that were in flight and those whose replies sat in the open batch; no others.
+Nothing stored is asked again or changes, and nothing is missing at the end. Only calls that were in flight, and replies that
+sat in the open batch, may be repeated.
 """
 
 import argparse
+import json
+import re
 import signal
 
 import stage
 
 JUDGES = ("strict", "plain", "mild")
 CONCURRENCY = 8
+# Where the run is killed, as shares of all calls.
+KILL_AT = (0.2, 0.5, 0.8)
 # Replies that had been read and not yet committed when the process died.
 OPEN_BATCH = 32
 
@@ -26,11 +31,24 @@ def main():
         here.write_panel(panel(judge.base_url))
         here.write_lines("cases.jsonl", [case(number) for number in range(count)])
         wanted = count * len(JUDGES)
-        in_flight = kill_in_the_middle(here, judge, wanted)
-        before = judge.answered()
-        here.run("judge", "cases.jsonl", "-c", "panel.yaml", "-o", "verdicts.jsonl", "--resume", "last", "--quiet")
-        verify(here, judge, count, in_flight)
-        print(f"kill -9 after {before} of {wanted} calls, {in_flight} in flight: {judge.repeated()} repeated, nothing lost")
+        resume = ()
+        deaths = []
+        for share in KILL_AT:
+            allowed = kill_at(here, judge, int(wanted * share), resume)
+            deaths.append(Death(stored(here), dict(judge.calls), allowed))
+            resume = ("--resume", "last")
+        here.run("judge", "cases.jsonl", "-c", "panel.yaml", "-o", "verdicts.jsonl", "--quiet", *resume)
+        verify(here, judge, count, deaths)
+        kept = ", ".join(str(len(death.stored)) for death in deaths)
+        print(f"{count} cases, killed three times with {kept} of {wanted} judgments stored: "
+              f"{judge.repeated()} calls in flight were repeated, nothing stored was asked again, nothing is lost")
+
+
+class Death:
+    """What was there when the process died."""
+
+    def __init__(self, stored, calls, allowed):
+        self.stored, self.calls, self.allowed = stored, calls, allowed
 
 
 def panel(base_url):
@@ -48,11 +66,11 @@ def case(number):
     return {"id": f"case-{number:04}", "input": f"Question {number}?", "output": f"Answer number {number}."}
 
 
-def kill_in_the_middle(here, judge, wanted):
-    """Starts the run, kills it after a third of its calls, and returns how many calls were in flight then."""
-    run = here.start("judge", "cases.jsonl", "-c", "panel.yaml", "-o", "verdicts.jsonl", "--quiet")
+def kill_at(here, judge, calls, resume):
+    """Starts or resumes the run and kills it after so many answered calls; returns how many may be repeated."""
+    run = here.start("judge", "cases.jsonl", "-c", "panel.yaml", "-o", "verdicts.jsonl", "--quiet", *resume)
     try:
-        stage.wait_until(lambda: judge.answered() >= wanted // 3 or run.poll() is not None, "a third of the calls")
+        stage.wait_until(lambda: judge.answered() >= calls or run.poll() is not None, f"{calls} calls")
         stage.check(run.poll() is None, f"the run ended before it could be killed:\n{(here.folder / 'tribunal.log').read_text()[-4000:]}")
         run.send_signal(signal.SIGKILL)
     finally:
@@ -60,20 +78,36 @@ def kill_in_the_middle(here, judge, wanted):
         run.wait()
     in_flight = judge.in_flight
     stage.wait_until(lambda: judge.in_flight == 0, "the last calls of the killed run")
-    return in_flight
+    return in_flight + CONCURRENCY + OPEN_BATCH
 
 
-def verify(here, judge, count, in_flight):
-    judgments = here.judgments()
-    keys = {(line["case"], line["judge"], line.get("criterion"), line.get("order"), line.get("sample")) for line in judgments}
-    stage.check(len(keys) == len(judgments), "a judgment is stored twice")
-    stage.check(len(keys) == count * len(JUDGES), f"{len(keys)} judgments are stored, expected {count * len(JUDGES)}")
-    stage.check(all(line.get("value") is not None for line in judgments), "a judgment has no value")
-    allowed = in_flight + CONCURRENCY + OPEN_BATCH
+def stored(here):
+    """Stored judgments by case and judge, as whole lines."""
+    return {(line["case"], line["judge"]): json.dumps(line, sort_keys=True) for line in here.judgments()}
+
+
+def asked_about(body):
+    """The case and judge of a request."""
+    request = json.loads(body)
+    number = re.search(r"Answer number (\d+)\.", request["messages"][-1]["content"])
+    return f"case-{int(number.group(1)):04}", request["model"].removeprefix("stand-in-")
+
+
+def verify(here, judge, count, deaths):
+    final = stored(here)
+    stage.check(len(final) == count * len(JUDGES), f"{len(final)} judgments are stored, expected {count * len(JUDGES)}")
+    stage.check(all(json.loads(line)["value"] is not None for line in final.values()), "a judgment has no value")
+    for death in deaths:
+        stage.check(death.stored, "nothing was stored before a kill: the drill proves nothing")
+        changed = [key for key, line in death.stored.items() if final.get(key) != line]
+        stage.check(not changed, f"stored before a kill and lost or changed after it: {changed[:5]}")
+        again = [asked_about(body) for body, calls in judge.calls.items() if calls > death.calls.get(body, 0)]
+        repeated = [key for key in again if key in death.stored]
+        stage.check(not repeated, f"stored before a kill and asked again after it: {repeated[:5]}")
+    allowed = sum(death.allowed for death in deaths)
     stage.check(judge.repeated() <= allowed, f"{judge.repeated()} calls were repeated, at most {allowed} may be")
     verdicts = [line["case"] for line in here.lines("verdicts.jsonl")]
-    stage.check(len(set(verdicts)) == count, f"{len(set(verdicts))} cases have a verdict, expected {count}")
-    stage.check(len(verdicts) == len(set(verdicts)), "a case has two verdicts in the output")
+    stage.check(sorted(verdicts) == sorted(case(number)["id"] for number in range(count)), f"{len(verdicts)} verdict lines, expected one a case")
 
 
 if __name__ == "__main__":

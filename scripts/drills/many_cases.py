@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Drill: many recorded cases, every one with a verdict, under a memory ceiling that does not grow with their number."""
+"""Drill: many recorded cases, every one with a verdict, under one memory ceiling whatever their number."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tribunal", required=True)
     parser.add_argument("--full", action="store_true", help="a million cases instead of ten thousand")
-    parser.add_argument("--ceiling-mb", type=int, default=400)
+    parser.add_argument("--ceiling-mb", type=int, default=96)
     options = parser.parse_args()
     count = 1_000_000 if options.full else 10_000
     # One judge in the full drill, so that the recorded file too has a million lines.

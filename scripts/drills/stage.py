@@ -60,6 +60,7 @@ class Stage:
         return finished.stdout
 
     def judgments(self):
+        """Every judgment of the newest run, also of cases that have no verdict yet."""
         return parsed(self.run("show", "last", "--judgments", "--json", "-c", "panel.yaml"))
 
 

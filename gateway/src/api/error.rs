@@ -125,11 +125,13 @@ impl ApiError {
                 .iter()
                 .map(|problem| {
                     let text = problem.problem.to_string();
-                    let (message, hint) = match text.split_once("; hint: ").or_else(|| text.split_once("? hint: ")) {
-                        Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
-                        None => (text, None),
-                    };
-                    let field = problem.field.as_ref().map_or_else(|| String::from("case"), |f| format!("case.{f}"));
+                    let (message, hint) =
+                        match text.split_once("; hint: ").or_else(|| text.split_once("? hint: ")) {
+                            Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
+                            None => (text, None),
+                        };
+                    let field =
+                        problem.field.as_ref().map_or_else(|| String::from("case"), |f| format!("case.{f}"));
                     ProblemDetail { field, message, hint }
                 })
                 .collect(),
@@ -139,11 +141,34 @@ impl ApiError {
             kind: format!("tribunal:{kind}"),
             title: title.to_owned(),
             status: status.as_u16(),
-            detail: (!status.is_server_error() || matches!(self, Self::MissingKey { .. })).then(|| self.to_string()),
+            detail: (!status.is_server_error() || matches!(self, Self::MissingKey { .. }))
+                .then(|| self.to_string()),
             errors,
             request_id: None,
         }
     }
+}
+
+/// One problem of every kind, for the reference page. A new kind of error needs a line here.
+pub fn problem_kinds() -> Vec<ProblemBody> {
+    let word = String::new;
+    let kinds = [
+        ApiError::BadJson(word()),
+        ApiError::NotJson,
+        ApiError::TooLarge { limit_bytes: 0 },
+        ApiError::NoRoute(word()),
+        ApiError::MethodNotAllowed,
+        ApiError::Forbidden(word()),
+        ApiError::UnknownPanel { name: word(), known: word() },
+        ApiError::UnknownVerdict(word()),
+        ApiError::InvalidCase(Vec::new()),
+        ApiError::NoQuorumByKinship { panel: word(), model: word(), judges: word() },
+        ApiError::Unaskable { reason: word() },
+        ApiError::MissingKey { judge: word(), source_name: word() },
+        ApiError::Engine(EngineError::ShuttingDown),
+        ApiError::Internal(word()),
+    ];
+    kinds.iter().map(|kind| kind.body(kind.status())).collect()
 }
 
 impl IntoResponse for ApiError {

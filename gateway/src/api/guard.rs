@@ -37,10 +37,13 @@ pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Resp
 fn admit(method: &Method, headers: &HeaderMap) -> Result<(), ApiError> {
     let host = headers.get(header::HOST).and_then(|v| v.to_str().ok()).unwrap_or_default();
     if !is_loopback_authority(host) {
-        return Err(ApiError::Forbidden(String::from("host is not this machine; use 127.0.0.1 or localhost")));
+        return Err(ApiError::Forbidden(String::from(
+            "host is not this machine; use 127.0.0.1 or localhost",
+        )));
     }
     if let Some(origin) = headers.get(header::ORIGIN) {
-        let authority = origin.to_str().ok().and_then(|o| o.split_once("://")).map(|(_, authority)| authority);
+        let authority =
+            origin.to_str().ok().and_then(|o| o.split_once("://")).map(|(_, authority)| authority);
         if !authority.is_some_and(is_loopback_authority) {
             return Err(ApiError::Forbidden(String::from("origin is another site")));
         }
@@ -79,7 +82,15 @@ mod tests {
         for good in ["localhost", "LOCALHOST:4600", "127.0.0.1:4600", "127.9.9.9", "[::1]:4600"] {
             assert!(is_loopback_authority(good), "{good}");
         }
-        for bad in ["", "evil.example", "localhost.evil.example", "10.0.0.1", "[fe80::1]", "0.0.0.0:4600", "127.0.0.1.evil"] {
+        for bad in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "[fe80::1]",
+            "0.0.0.0:4600",
+            "127.0.0.1.evil",
+        ] {
             assert!(!is_loopback_authority(bad), "{bad}");
         }
     }

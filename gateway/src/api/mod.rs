@@ -21,7 +21,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use self::error::{ApiError, ProblemBody, ProblemDetail};
+pub use self::error::{ApiError, ProblemBody, ProblemDetail, problem_kinds};
 pub use self::verdicts::DEFAULT_PROJECT;
 use crate::app::App;
 
@@ -29,7 +29,7 @@ use crate::app::App;
 const REQUESTS_IN_FLIGHT: usize = 1024;
 
 /// How long a shutdown waits for requests and calls that were sent.
-pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(120);
+pub const SHUTDOWN_GRACE: Duration = Duration::from_mins(2);
 
 #[derive(OpenApi)]
 #[openapi(

@@ -31,7 +31,8 @@ pub struct StatusReport {
 #[utoipa::path(get, path = "/health", tag = "operations", responses((status = 200, body = HealthReport)))]
 pub async fn health(State(app): State<App>) -> Json<HealthReport> {
     let is_stored = app.engine().store_answers().await;
-    let judges: Vec<JudgeReport> = app.config().judges.values().map(|judge| JudgeReport::of(&app, judge)).collect();
+    let judges: Vec<JudgeReport> =
+        app.config().judges.values().map(|judge| JudgeReport::of(&app, judge)).collect();
     let is_ok = is_stored && judges.iter().all(|judge| judge.breaker.as_deref() != Some("open"));
     Json(HealthReport {
         status: String::from(if is_ok { "ok" } else { "degraded" }),
@@ -58,8 +59,10 @@ pub async fn readiness(State(app): State<App>) -> Response {
     if app.engine().store_answers().await {
         return Json(StatusReport { status: String::from("ok"), reason: None }).into_response();
     }
-    let report =
-        StatusReport { status: String::from("unready"), reason: Some(String::from("the store does not answer")) };
+    let report = StatusReport {
+        status: String::from("unready"),
+        reason: Some(String::from("the store does not answer")),
+    };
     let mut response = (StatusCode::SERVICE_UNAVAILABLE, Json(report)).into_response();
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     response

@@ -144,7 +144,9 @@ fn sensitivity(level: &HeaderValue) -> Result<Sensitivity, ApiError> {
         .to_str()
         .ok()
         .and_then(|level| serde_json::from_value(serde_json::Value::from(level)).ok())
-        .ok_or_else(|| ApiError::BadJson(String::from("x-tribunal-sensitivity is public, internal or confidential")))
+        .ok_or_else(|| {
+            ApiError::BadJson(String::from("x-tribunal-sensitivity is public, internal or confidential"))
+        })
 }
 
 fn with_headers(verdict: &CaseVerdict) -> Response {
@@ -157,9 +159,11 @@ fn with_headers(verdict: &CaseVerdict) -> Response {
     };
     insert("x-tribunal-verdict-id", &verdict.id);
     insert("x-tribunal-escalated", if verdict.escalated { "true" } else { "false" });
-    let disagreement = verdict.criteria.values().filter_map(|c| c.disagreement).fold(None, |most, d| {
-        Some(most.map_or(d, |most: f64| most.max(d)))
-    });
+    let disagreement = verdict
+        .criteria
+        .values()
+        .filter_map(|c| c.disagreement)
+        .fold(None, |most, d| Some(most.map_or(d, |most: f64| most.max(d))));
     if let Some(disagreement) = disagreement {
         insert("x-tribunal-disagreement", &format!("{disagreement:.4}"));
     }

@@ -42,7 +42,7 @@ pub async fn run(source: &Source, args: &CheckArgs) -> Result<Exit, Failure> {
     if args.json {
         output::line(&report(&app.config(), &probes).to_string());
     } else {
-        output::text(&table(&probes));
+        show(&probes);
     }
     app.shut_down(crate::api::SHUTDOWN_GRACE).await;
     let answering = probes.iter().filter(|probe| probe.is_answering).count();
@@ -73,7 +73,17 @@ pub(super) async fn probe_all(app: &App) -> Vec<Probe> {
         .await
 }
 
-pub(super) fn table(probes: &[Probe]) -> String {
+/// The table, and below it why a judge did not answer.
+pub(super) fn show(probes: &[Probe]) {
+    output::text(&table(probes));
+    for probe in probes {
+        if let Some(error) = &probe.error {
+            output::note(&format!("judge `{}`: {error}", probe.judge));
+        }
+    }
+}
+
+fn table(probes: &[Probe]) -> String {
     let columns = [
         Column::left("judge"),
         Column::left("answers"),
@@ -83,7 +93,6 @@ pub(super) fn table(probes: &[Probe]) -> String {
         Column::left("structured"),
         Column::left("model replied").at_most(40),
         Column::left("left out").at_most(30),
-        Column::left("error").at_most(100),
     ];
     let yes = |is: bool| String::from(if is { "yes" } else { "no" });
     let rows: Vec<Vec<String>> = probes
@@ -98,7 +107,6 @@ pub(super) fn table(probes: &[Probe]) -> String {
                 yes(probe.structured_output),
                 probe.model.clone().unwrap_or_default(),
                 probe.dropped.join(", "),
-                probe.error.clone().unwrap_or_default(),
             ]
         })
         .collect();

@@ -25,6 +25,34 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// In the order of precedence.
+    pub const ALL: [Self; 9] = [
+        Self::Interrupted,
+        Self::Internal,
+        Self::Usage,
+        Self::Configuration,
+        Self::BadData,
+        Self::NoAnswer,
+        Self::Inconclusive,
+        Self::Failed,
+        Self::Pass,
+    ];
+
+    /// For the reference page.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Interrupted => "interrupted by a signal; what was paid for is stored",
+            Self::Internal => "a bug, or a store that fails",
+            Self::Usage => "the command line is wrong",
+            Self::Configuration => "`panel.yaml` is wrong, or a store or run belongs to another version",
+            Self::BadData => "the cases are wrong: lines that cannot be read, ids that stand twice",
+            Self::NoAnswer => "no judge answered",
+            Self::Inconclusive => "nothing was judged: no case has a value",
+            Self::Failed => "not used by this version (a gate that failed)",
+            Self::Pass => "done",
+        }
+    }
+
     pub fn code(self) -> u8 {
         match self {
             Self::Pass => 0,
@@ -81,11 +109,20 @@ mod tests {
 
     #[test]
     fn precedence_is_usage_configuration_data_answer_inconclusive_failed() {
-        let order = [Exit::Usage, Exit::Configuration, Exit::BadData, Exit::NoAnswer, Exit::Inconclusive, Exit::Failed, Exit::Pass];
+        let order = [
+            Exit::Usage,
+            Exit::Configuration,
+            Exit::BadData,
+            Exit::NoAnswer,
+            Exit::Inconclusive,
+            Exit::Failed,
+            Exit::Pass,
+        ];
         for pair in order.windows(2) {
             assert_eq!(pair[0].and(pair[1]), pair[0]);
             assert_eq!(pair[1].and(pair[0]), pair[0]);
         }
         assert_eq!(order.map(Exit::code), [64, 78, 65, 69, 2, 1, 0]);
+        assert!(Exit::ALL.is_sorted());
     }
 }

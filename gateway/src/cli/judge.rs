@@ -13,11 +13,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::exit::{Exit, Failure};
 use super::progress::{Counts, Progress};
-use super::{JudgeArgs, output, report, setup, single};
+use super::{JudgeArgs, estimate, output, report, setup, single};
 use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::{Case, Mode};
-use crate::engine::run::RunSpec;
+use crate::engine::run::{RunSpec, usual_concurrency};
 use crate::engine::{EngineError, kinship_gap_of, plan};
 use crate::intake::{CandidateTexts, CaseFile, FieldMap, IntakeOptions, Report, validate};
 use crate::judge::ProviderKind;
@@ -62,6 +62,15 @@ pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
     }
     refuse_unaskable(path, &panel, &checked)?;
     refuse_kin(&panel, &checked, &config.models, args.allow_kin)?;
+    if args.dry_run {
+        let models = config.models;
+        let estimated = tokio::task::spawn_blocking(move || {
+            estimate::estimate(&panel, &file, &options, &models, args.allow_kin)
+        });
+        let table = estimated.await.context("the estimate stopped")?;
+        output::text(&table.map_err(|error| Failure::new(Exit::BadData, error))?);
+        return Ok(Exit::Pass);
+    }
     let app = App::build(config).await.map_err(setup::app_failure)?;
     let job = Job { panel, total: checked.cases, file, options };
     let exit = judge_all(&app, job, &args).await;
@@ -79,16 +88,17 @@ struct Job {
 async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failure> {
     let (run_id, resumed) = begin_run(app, &job, args).await?;
     let signals = Signals::listen();
+    let stop = signals.soft.child_token();
     let spec = RunSpec {
         id: Arc::from(run_id.as_str()),
         project: Arc::from(DEFAULT_PROJECT),
         panel: Arc::clone(&job.panel),
-        concurrency: usize::from(args.jobs),
+        concurrency: args.jobs.map_or_else(|| usual_concurrency(&job.panel), usize::from),
         use_cache: !args.no_cache,
         resumed,
         seed: args.seed,
         allow_kin: args.allow_kin,
-        stop: signals.soft.clone(),
+        stop: stop.clone(),
         cancel: signals.hard.clone(),
     };
     if !args.quiet {
@@ -102,7 +112,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failur
     }
     let mut sink = Sink::open(args)?;
     let mut progress = Progress::new(job.total, args.quiet);
-    let (cases, reader) = read_cases(job.file, job.options, signals.soft.clone());
+    let (cases, reader) = read_cases(job.file, job.options, stop.clone());
     let mut outcomes = std::pin::pin!(app.engine().judge_run(spec, cases));
     let mut summary = RunSummary::new();
     let mut rows: Vec<CaseVerdict> = Vec::new();
@@ -124,15 +134,25 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failur
             }
             Err(error) => {
                 summary.add_error();
+                // What cannot be recorded must not be paid for.
+                stop.cancel();
                 first_error.get_or_insert(error);
             }
         }
-        progress.update(Counts { done: summary.cases, escalated: summary.escalated, undecided: summary.undecided });
+        progress.update(Counts {
+            done: summary.cases,
+            escalated: summary.escalated,
+            undecided: summary.undecided,
+        });
     }
     progress.finish();
     sink.finish()?;
-    reader.await.context("the reader of the cases stopped")?.map_err(|error| Failure::new(Exit::BadData, error))?;
+    reader
+        .await
+        .context("the reader of the cases stopped")?
+        .map_err(|error| Failure::new(Exit::BadData, error))?;
     let is_interrupted = signals.soft.is_cancelled();
+    app.engine().erase_expired_texts().await;
     end_run(app, &run_id, &summary, is_interrupted || summary.errors > 0).await?;
     if !args.quiet && !args.json {
         output::text(&report::run(&summary, if job.total <= MAX_ROWS as u64 { &rows } else { &[] }));
@@ -152,8 +172,13 @@ fn conclude(
         return Ok(Exit::Interrupted);
     }
     if let Some(error) = first_error {
-        output::note(&format!("{} cases were not recorded; go on with: {}", summary.errors, resume_command(run_id, args)));
-        return Err(Failure::new(Exit::Internal, error));
+        output::note(&format!(
+            "{} cases were not recorded; go on with: {}",
+            summary.errors,
+            resume_command(run_id, args)
+        ));
+        let exit = if matches!(error, EngineError::CaseChanged(_)) { Exit::BadData } else { Exit::Internal };
+        return Err(Failure::new(exit, error));
     }
     if summary.is_silent() {
         output::note("no judge answered; hint: `tribunal check --probe` calls each judge once");
@@ -174,7 +199,10 @@ async fn check_cases(path: &Path, options: &IntakeOptions) -> Result<(CaseFile, 
         let report = validate(&file, &options)?;
         Ok::<_, crate::intake::IntakeError>((file, report))
     });
-    checked.await.context("the check of the cases stopped")?.map_err(|error| Failure::new(Exit::BadData, error))
+    checked
+        .await
+        .context("the check of the cases stopped")?
+        .map_err(|error| Failure::new(Exit::BadData, error))
 }
 
 fn refuse_bad_cases(path: &Path, checked: &Report, args: &JudgeArgs) -> Result<(), Failure> {
@@ -204,7 +232,10 @@ fn refuse_bad_cases(path: &Path, checked: &Report, args: &JudgeArgs) -> Result<(
         return Err(Failure::new(Exit::BadData, anyhow::Error::msg(message)));
     }
     if checked.cases == 0 {
-        return Err(Failure::new(Exit::Inconclusive, anyhow::Error::msg(format!("{name}: no case is left to judge"))));
+        return Err(Failure::new(
+            Exit::Inconclusive,
+            anyhow::Error::msg(format!("{name}: no case is left to judge")),
+        ));
     }
     let kinds = BTreeSet::from([Mode::Pointwise, Mode::Reference]);
     if !args.by_mode && checked.modes.keys().filter(|mode| kinds.contains(mode)).count() > 1 {
@@ -224,7 +255,10 @@ fn refuse_unaskable(path: &Path, panel: &Panel, checked: &Report) -> Result<(), 
     for judge in plan::askable_judges(panel) {
         for &mode in checked.modes.keys() {
             if judge.template.source(mode).is_none() {
-                problems.push(format!("{}\n  hint: add the file, or use another template", plan::no_file(judge, mode)));
+                problems.push(format!(
+                    "{}\n  hint: add the file, or use another template",
+                    plan::no_file(judge, mode)
+                ));
             }
             for field in judge.template.needs(mode) {
                 if let Some(at) = checked.first_without.get(&(mode, *field)) {
@@ -281,7 +315,8 @@ async fn begin_run(app: &App, job: &Job, args: &JudgeArgs) -> Result<(String, bo
             panel_version: job.panel.version.clone(),
             input_hash: None,
             case_total: i64::try_from(job.total).ok(),
-            settings: json!({"seed": args.seed, "allow_kin": args.allow_kin, "cache": !args.no_cache}).to_string(),
+            settings: json!({"seed": args.seed, "allow_kin": args.allow_kin, "cache": !args.no_cache})
+                .to_string(),
             created_us: engine.now_us(),
         };
         engine.create_run(&run).await.map_err(|error| Failure::new(Exit::Internal, error))?;
@@ -297,7 +332,10 @@ async fn begin_run(app: &App, job: &Job, args: &JudgeArgs) -> Result<(String, bo
             )),
         ));
     }
-    engine.reopen_run(DEFAULT_PROJECT, &stored.run.id).await.map_err(|error| Failure::new(Exit::Internal, error))?;
+    engine
+        .reopen_run(DEFAULT_PROJECT, &stored.run.id)
+        .await
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     Ok((stored.run.id, true))
 }
 
@@ -307,7 +345,10 @@ async fn end_run(app: &App, id: &str, summary: &RunSummary, is_stopped: bool) ->
         finished_us: app.engine().now_us(),
         outcome: serde_json::to_string(summary).ok(),
     };
-    app.engine().finish_run(DEFAULT_PROJECT, id, &end).await.map_err(|error| Failure::new(Exit::Internal, error))?;
+    app.engine()
+        .finish_run(DEFAULT_PROJECT, id, &end)
+        .await
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     Ok(())
 }
 
@@ -336,18 +377,12 @@ fn read_cases(
 }
 
 fn resume_command(run_id: &str, args: &JudgeArgs) -> String {
-    let mut command = String::from("tribunal judge");
-    if let Some(cases) = &args.cases {
-        command.push_str(&format!(" {}", cases.display()));
-    }
-    if let Some(panel) = &args.panel {
-        command.push_str(&format!(" -p {panel}"));
-    }
-    if let Some(out) = &args.out {
-        command.push_str(&format!(" -o {}", out.display()));
-    }
-    command.push_str(&format!(" --resume {run_id}"));
-    command
+    let mut words = vec![String::from("tribunal judge")];
+    words.extend(args.cases.as_ref().map(|cases| cases.display().to_string()));
+    words.extend(args.panel.as_ref().map(|panel| format!("-p {panel}")));
+    words.extend(args.out.as_ref().map(|out| format!("-o {}", out.display())));
+    words.push(format!("--resume {run_id}"));
+    words.join(" ")
 }
 
 /// Where verdict lines go: a file, standard output, or nowhere.

@@ -1,7 +1,8 @@
 //! The command line: what can be typed. Each command lives in a file of its own and calls the same engine as the API.
 
-pub mod exit;
 mod check;
+mod estimate;
+pub mod exit;
 mod init;
 mod judge;
 mod output;
@@ -58,6 +59,13 @@ pub enum Command {
         /// The shell to complete for.
         shell: clap_complete::Shell,
     },
+    /// Write the generated pages of docs/reference (for this repository's own use).
+    #[command(hide = true)]
+    Reference {
+        /// The folder to write into.
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -77,8 +85,10 @@ pub struct InitArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 judged · 2 nothing judged · 64 usage · 65 bad data · 69 no judge answered · \
-                        78 configuration · 130 interrupted")]
+#[command(
+    after_help = "Exit codes: 0 judged · 2 nothing judged · 64 usage · 65 bad data · 69 no judge answered · \
+                        78 configuration · 130 interrupted"
+)]
 pub struct JudgeArgs {
     /// Cases: JSONL, JSON array, CSV or TSV, plain or .gz; `-` reads standard input.
     #[arg(value_name = "FILE", required_unless_present_any = ["output", "a"])]
@@ -89,9 +99,9 @@ pub struct JudgeArgs {
     /// Where verdicts go, one JSON line a case, in the order of the cases.
     #[arg(short = 'o', long = "out", value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Cases in flight at once.
-    #[arg(short = 'j', long, default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
-    pub jobs: u16,
+    /// Cases in flight at once; without it, as many as keep the limited servers busy, at most 16.
+    #[arg(short = 'j', long, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
+    pub jobs: Option<u16>,
     /// Go on with an interrupted run (`last` is the newest): nothing stored is asked again.
     #[arg(long, value_name = "RUN")]
     pub resume: Option<String>,
@@ -101,6 +111,9 @@ pub struct JudgeArgs {
     /// Ask every judge afresh.
     #[arg(long)]
     pub no_cache: bool,
+    /// Print the number of calls and what they would cost at most; call nothing.
+    #[arg(long)]
+    pub dry_run: bool,
     /// No progress and no table.
     #[arg(short, long)]
     pub quiet: bool,
@@ -165,6 +178,7 @@ pub struct CheckArgs {
     /// Print the settings in force, defaults included, secrets masked.
     #[arg(long)]
     pub print: bool,
+    /// The settings as JSON: panels with their versions, warnings, what each judge answered.
     #[arg(long)]
     pub json: bool,
 }
@@ -174,6 +188,7 @@ pub struct RunsArgs {
     /// At most this many.
     #[arg(short, long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub limit: u16,
+    /// One JSON line a run.
     #[arg(long)]
     pub json: bool,
 }
@@ -188,6 +203,7 @@ pub struct ShowArgs {
     /// Every judgment as a JSON line, raw replies included.
     #[arg(long)]
     pub judgments: bool,
+    /// One JSON line a verdict.
     #[arg(long)]
     pub json: bool,
 }
@@ -222,6 +238,10 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         output::line(&format!("{:#}", crate::settings::schema()));
         return Ok(Exit::Pass);
     }
+    if let Command::Reference { folder } = &cli.command {
+        crate::reference::write(folder).map_err(|error| Failure::new(Exit::Internal, error))?;
+        return Ok(Exit::Pass);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -238,6 +258,6 @@ async fn command(cli: Cli) -> Result<Exit, Failure> {
         Command::Check(args) => check::run(&source, &args).await,
         Command::Runs(args) => runs::run(&source, &args).await,
         Command::Show(args) => show::run(&source, &args).await,
-        Command::Schema | Command::Completions { .. } => Ok(Exit::Pass),
+        Command::Schema | Command::Completions { .. } | Command::Reference { .. } => Ok(Exit::Pass),
     }
 }

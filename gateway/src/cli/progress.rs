@@ -38,9 +38,9 @@ impl Progress {
             return Self::Lines { total, started: now, last: now };
         }
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(8));
-        if let Ok(style) =
-            ProgressStyle::with_template("{bar:32} {pos}/{len} cases  {per_sec}  {elapsed} (eta {eta})  {msg}")
-        {
+        if let Ok(style) = ProgressStyle::with_template(
+            "{bar:32} {pos}/{len} cases  {per_sec}  {elapsed} (eta {eta})  {msg}",
+        ) {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(250));

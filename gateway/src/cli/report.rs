@@ -98,7 +98,11 @@ fn criteria(summary: &RunSummary) -> String {
                 percent(c.coverage()),
                 number(c.mean_score()),
                 percent(c.pass_rate()),
-                if c.a + c.b + c.ties > 0 { format!("{} / {} / {}", c.a, c.b, c.ties) } else { String::new() },
+                if c.a + c.b + c.ties > 0 {
+                    format!("{} / {} / {}", c.a, c.b, c.ties)
+                } else {
+                    String::new()
+                },
                 number(c.mean_disagreement()),
             ]
         })
@@ -134,7 +138,11 @@ fn judges(summary: &RunSummary) -> String {
 /// One verdict with every vote and reason.
 pub fn verdict(verdict: &CaseVerdict) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "case {}  ({}, panel {} {})", verdict.case, verdict.mode, verdict.panel, verdict.panel_version);
+    let _ = writeln!(
+        text,
+        "case {}  ({}, panel {} {})",
+        verdict.case, verdict.mode, verdict.panel, verdict.panel_version
+    );
     for (name, criterion) in &verdict.criteria {
         let _ = writeln!(
             text,
@@ -172,7 +180,14 @@ pub fn verdict(verdict: &CaseVerdict) -> String {
         }
     }
     let q = verdict.quorum;
-    let _ = writeln!(text, "\nquorum {} of {} ({} needed){}", q.voted, q.asked, q.required, if q.met { "" } else { ", not met" });
+    let _ = writeln!(
+        text,
+        "\nquorum {} of {} ({} needed){}",
+        q.voted,
+        q.asked,
+        q.required,
+        if q.met { "" } else { ", not met" }
+    );
     if verdict.escalated {
         let reasons: Vec<String> = verdict.escalation_reasons.iter().map(name_of).collect();
         let _ = writeln!(text, "escalated for: {}", reasons.join(", "));
@@ -181,7 +196,11 @@ pub fn verdict(verdict: &CaseVerdict) -> String {
         let _ = writeln!(text, "warning: {warning}");
     }
     let cost = verdict.cost_usd.map_or_else(|| String::from("unknown"), |usd| format!("{usd:.6} USD"));
-    let _ = writeln!(text, "cost {cost}  latency {:.0} ms  overhead {:.1} ms  id {}", verdict.latency_ms, verdict.overhead_ms, verdict.id);
+    let _ = writeln!(
+        text,
+        "cost {cost}  latency {:.0} ms  overhead {:.1} ms  id {}",
+        verdict.latency_ms, verdict.overhead_ms, verdict.id
+    );
     text
 }
 
@@ -217,9 +236,10 @@ fn abstention(missing: &AbstentionReport) -> String {
 fn plain(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Number(n) => {
-            n.as_f64().map_or_else(|| n.to_string(), |x| format!("{x:.2}").trim_end_matches('0').trim_end_matches('.').to_owned())
-        }
+        serde_json::Value::Number(n) => n.as_f64().map_or_else(
+            || n.to_string(),
+            |x| format!("{x:.2}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+        ),
         other => other.to_string(),
     }
 }

@@ -12,7 +12,11 @@ use crate::store::rows::{RunStatus, RunSummary};
 
 pub async fn run(source: &Source, args: &RunsArgs) -> Result<Exit, Failure> {
     let app = App::build(setup::load(source)?).await.map_err(setup::app_failure)?;
-    let runs = app.engine().runs(DEFAULT_PROJECT, u32::from(args.limit)).await.map_err(|error| Failure::new(Exit::Internal, error))?;
+    let runs = app
+        .engine()
+        .runs(DEFAULT_PROJECT, u32::from(args.limit))
+        .await
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     app.shut_down(crate::api::SHUTDOWN_GRACE).await;
     if args.json {
         for run in &runs {
@@ -63,7 +67,9 @@ fn row(run: &RunSummary) -> Vec<String> {
         format!("{}/{total}", run.totals.finished_cases),
         run.totals.decided_cases.to_string(),
         run.totals.escalated_cases.to_string(),
-        run.totals.cost_microusd.map_or_else(|| String::from("unknown"), |micro| format!("{:.4}", usd(micro))),
+        run.totals
+            .cost_microusd
+            .map_or_else(|| String::from("unknown"), |micro| format!("{:.4}", usd(micro))),
     ]
 }
 

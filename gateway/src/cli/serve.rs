@@ -35,11 +35,13 @@ pub async fn run(source: &Source, args: ServeArgs) -> Result<Exit, Failure> {
     let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
         Failure::new(
             Exit::Configuration,
-            anyhow::Error::new(error).context(format!("listen on {address}; hint: --bind 127.0.0.1:0 takes a free port")),
+            anyhow::Error::new(error)
+                .context(format!("listen on {address}; hint: --bind 127.0.0.1:0 takes a free port")),
         )
     })?;
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Internal, error))?;
     output::note(&format!("listening on http://{address}  (docs: http://{address}/docs)"));
+    app.keep_retention(signals.soft.clone());
     let router = api::router(app.clone());
     // Small answers must not wait for the peer's delayed acknowledgement.
     let listener = listener.tap_io(|stream| {

@@ -26,7 +26,8 @@ pub(super) fn load(source: &Source) -> Result<Config, Failure> {
             )),
         ));
     }
-    let templates = |name: &str, folder: &Path| templates::load(name, folder).map_err(|error| error.to_string());
+    let templates =
+        |name: &str, folder: &Path| templates::load(name, folder).map_err(|error| error.to_string());
     crate::settings::load(source, &Environment::of_process(), &templates)
         .map_err(|problems| Failure::new(Exit::Configuration, anyhow::Error::msg(problems.to_string())))
 }
@@ -51,7 +52,8 @@ pub(super) fn panel(config: &Config, name: Option<&str>) -> Result<Arc<Panel>, F
 
 /// Refuses a panel that cannot be asked as configured, before anything is spent.
 pub(super) fn refuse_unconnected(config: &Config, panel: &Panel) -> Result<(), Failure> {
-    let mut problems: Vec<String> = config.missing_keys(&panel.name).iter().map(ToString::to_string).collect();
+    let mut problems: Vec<String> =
+        config.missing_keys(&panel.name).iter().map(ToString::to_string).collect();
     for judge in panel.judges.iter().chain(&panel.replacements) {
         let provider = judge.server.provider;
         if provider != ProviderKind::Replay && dialect(provider).is_none() {
@@ -69,18 +71,21 @@ pub(super) fn refuse_unconnected(config: &Config, panel: &Panel) -> Result<(), F
 
 /// A run by its id; `last` is the newest.
 pub(super) async fn find_run(app: &App, id: &str) -> Result<RunSummary, Failure> {
-    let found = app.engine().find_run(DEFAULT_PROJECT, id).await.map_err(|e| Failure::new(Exit::Internal, e))?;
+    let found =
+        app.engine().find_run(DEFAULT_PROJECT, id).await.map_err(|e| Failure::new(Exit::Internal, e))?;
     found.ok_or_else(|| {
-        Failure::new(Exit::BadData, anyhow::Error::msg(format!("no run `{id}`; hint: `tribunal runs` lists them")))
+        Failure::new(
+            Exit::BadData,
+            anyhow::Error::msg(format!("no run `{id}`; hint: `tribunal runs` lists them")),
+        )
     })
 }
 
 /// What failed while the parts were put together, and whose fault it is.
 pub(super) fn app_failure(error: AppError) -> Failure {
     let exit = match &error {
-        AppError::Store(StoreError::NewerSchema { .. } | StoreError::UnsupportedLocation { .. }) | AppError::Wiring(_) => {
-            Exit::Configuration
-        }
+        AppError::Store(StoreError::NewerSchema { .. } | StoreError::UnsupportedLocation { .. })
+        | AppError::Wiring(_) => Exit::Configuration,
         AppError::Store(_) | AppError::Metrics(_) => Exit::Internal,
     };
     Failure::new(exit, error)

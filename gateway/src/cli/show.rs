@@ -27,7 +27,8 @@ pub async fn run(source: &Source, args: &ShowArgs) -> Result<Exit, Failure> {
 async fn show(app: &App, args: &ShowArgs) -> Result<Exit, Failure> {
     let engine = app.engine();
     if args.id != "last" {
-        let found = engine.verdict(DEFAULT_PROJECT, &args.id).await.map_err(|e| Failure::new(Exit::Internal, e))?;
+        let found =
+            engine.verdict(DEFAULT_PROJECT, &args.id).await.map_err(|e| Failure::new(Exit::Internal, e))?;
         if let Some(verdict) = found {
             let scope = verdict.run.clone().unwrap_or_else(|| verdict.id.clone());
             return show_verdict(app, &scope, &verdict, args).await;
@@ -49,6 +50,7 @@ async fn show(app: &App, args: &ShowArgs) -> Result<Exit, Failure> {
             };
             show_verdict(app, &stored.run.id, &verdict, args).await
         }
+        None if args.judgments => print_all_judgments(app, &stored).await,
         None => show_run(app, &stored, args).await,
     }
 }
@@ -78,9 +80,7 @@ async fn show_run(app: &App, stored: &StoredRun, args: &ShowArgs) -> Result<Exit
         let Some(last) = page.last() else { break };
         after = Some(last.case.clone());
         for verdict in page {
-            if args.judgments {
-                print_judgments(app, &stored.run.id, &verdict.case).await?;
-            } else if args.json {
+            if args.json {
                 output::line(&serde_json::to_string(&verdict).map_err(|e| Failure::new(Exit::Internal, e))?);
             }
             summary.add(&verdict, false);
@@ -89,7 +89,7 @@ async fn show_run(app: &App, stored: &StoredRun, args: &ShowArgs) -> Result<Exit
             }
         }
     }
-    if !args.judgments && !args.json {
+    if !args.json {
         let total = stored.run.case_total.map_or_else(|| String::from("?"), |n| n.to_string());
         output::line(&format!(
             "run {}  {}  begun {}  panel {} {}  {} of {total} cases finished\n",
@@ -106,8 +106,29 @@ async fn show_run(app: &App, stored: &StoredRun, args: &ShowArgs) -> Result<Exit
     Ok(Exit::Pass)
 }
 
+/// Also of cases that have no verdict yet: what an interrupted run has paid for.
+async fn print_all_judgments(app: &App, stored: &StoredRun) -> Result<Exit, Failure> {
+    let mut after: Option<String> = None;
+    loop {
+        let cases = app
+            .engine()
+            .judged_cases(DEFAULT_PROJECT, &stored.run.id, after.as_deref(), PAGE)
+            .await
+            .map_err(|e| Failure::new(Exit::Internal, e))?;
+        let Some(last) = cases.last() else { return Ok(Exit::Pass) };
+        after = Some(last.clone());
+        for case in &cases {
+            print_judgments(app, &stored.run.id, case).await?;
+        }
+    }
+}
+
 async fn print_judgments(app: &App, run: &str, case: &str) -> Result<(), Failure> {
-    let judgments = app.engine().judgments(DEFAULT_PROJECT, run, case).await.map_err(|e| Failure::new(Exit::Internal, e))?;
+    let judgments = app
+        .engine()
+        .judgments(DEFAULT_PROJECT, run, case)
+        .await
+        .map_err(|e| Failure::new(Exit::Internal, e))?;
     for (row, reply) in judgments {
         output::line(&judgment_json(&row, reply.as_deref()).to_string());
     }
@@ -116,20 +137,21 @@ async fn print_judgments(app: &App, run: &str, case: &str) -> Result<(), Failure
 
 /// One judgment for scripts; `raw` is null once its text was erased.
 fn judgment_json(row: &JudgmentRow, raw: Option<&str>) -> serde_json::Value {
-    let (mut rating, abstention) = match &row.outcome {
+    let (rating, abstention) = match &row.outcome {
         Ok(rating) => (serde_json::from_str::<serde_json::Value>(rating).unwrap_or_default(), None),
         Err(abstention) => (serde_json::Value::Null, Some(kind_of(*abstention))),
     };
-    let abstention = abstention.map(|(kind, class, reason)| json!({"kind": kind, "class": class, "reason": reason}));
+    let abstention =
+        abstention.map(|(kind, class, reason)| json!({"kind": kind, "class": class, "reason": reason}));
     json!({
         "case": row.case_id,
         "judge": row.judge,
         "criterion": row.criterion,
         "order": row.order,
         "sample": row.sample,
-        "value": rating["value"].take(),
-        "scoring": rating["scoring"].take(),
-        "label_mass": rating["distribution"]["label_mass"].take(),
+        "value": rating.get("value"),
+        "scoring": rating.get("scoring"),
+        "label_mass": rating.pointer("/distribution/label_mass"),
         "abstention": abstention,
         "source": match row.source {
             JudgmentSource::Asked => "asked",

@@ -18,7 +18,8 @@ use crate::summary::RunSummary;
 pub async fn run(config: Config, panel: Arc<Panel>, args: &JudgeArgs) -> Result<Exit, Failure> {
     let case = case(&args.one)?;
     let app = App::build(config).await.map_err(setup::app_failure)?;
-    app.check_ready(&panel, &case, args.allow_kin).map_err(|error| Failure::new(Exit::Configuration, error))?;
+    app.check_ready(&panel, &case, args.allow_kin)
+        .map_err(|error| Failure::new(Exit::Configuration, error))?;
     let verdict = app
         .engine()
         .judge(JudgeRequest {

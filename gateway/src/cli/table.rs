@@ -50,7 +50,12 @@ pub fn render(columns: &[Column], rows: &[Vec<String>]) -> String {
     text
 }
 
-fn push_row(text: &mut String, columns: &[Column], widths: &[usize], cell: impl Fn(usize, &Column) -> String) {
+fn push_row(
+    text: &mut String,
+    columns: &[Column],
+    widths: &[usize],
+    cell: impl Fn(usize, &Column) -> String,
+) {
     let mut line = String::new();
     for (index, (column, &wide)) in columns.iter().zip(widths).enumerate() {
         if index > 0 {
@@ -77,7 +82,12 @@ fn push_row(text: &mut String, columns: &[Column], widths: &[usize], cell: impl 
 fn width(text: &str) -> usize {
     text.chars()
         .map(|c| match u32::from(c) {
-            0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f | 0xff00..=0xff60
+            0x1100..=0x115f
+            | 0x2e80..=0xa4cf
+            | 0xac00..=0xd7a3
+            | 0xf900..=0xfaff
+            | 0xfe30..=0xfe6f
+            | 0xff00..=0xff60
             | 0x1f300..=0x1faff => 2,
             _ => 1,
         })

@@ -18,7 +18,6 @@ use super::work::Work;
 use crate::judge::{Judge, Price, ScoringMode};
 use crate::judgment::{CallFacts, Judgment, Source};
 use crate::perimeter;
-use crate::templates::AnswerFormat;
 
 /// Alternatives per token to ask for: what OpenAI and a default vLLM allow at most.
 const TOP_LOGPROBS: u8 = 20;
@@ -108,10 +107,8 @@ fn request(work: &Work, call: &Call, prompt: &Prompt) -> ChatRequest {
         seed: judge.params.seed.map(|seed| seed.wrapping_add(u64::from(call.sample))),
         stop: Vec::new(),
         top_logprobs: wants_logprobs.then_some(TOP_LOGPROBS),
-        response_schema: match judge.template.answer {
-            AnswerFormat::Json => prompt.schema.clone(),
-            AnswerFormat::Result | AnswerFormat::Bare => None,
-        },
+        response_schema: prompt.schema.clone(),
+        choices: prompt.choices.clone(),
         deadline: Some(work.deadline.saturating_duration_since(Instant::now())),
     }
 }
@@ -123,10 +120,9 @@ fn repair_request(first: &ChatRequest, prompt: &Prompt, raw: &str, class: Unpars
             max_tokens: first.max_tokens.map(|tokens| tokens.saturating_mul(TOKEN_RAISE)),
             ..first.clone()
         },
-        UnparseableClass::NoVerdict | UnparseableClass::Ambiguous | UnparseableClass::OutOfRange => ChatRequest {
-            messages: prompt::repair_messages(prompt, raw, class),
-            ..first.clone()
-        },
+        UnparseableClass::NoVerdict | UnparseableClass::Ambiguous | UnparseableClass::OutOfRange => {
+            ChatRequest { messages: prompt::repair_messages(prompt, raw, class), ..first.clone() }
+        }
     }
 }
 
@@ -236,7 +232,9 @@ fn judgments(call: &Call, answers: Vec<Answer>, facts: CallFacts) -> Vec<Judgmen
                 source: Source::Asked,
                 origin_id: None,
                 // The call is paid once: only its first criterion carries the facts.
-                call: facts.take().unwrap_or_else(|| CallFacts { model: model.clone(), ..CallFacts::default() }),
+                call: facts
+                    .take()
+                    .unwrap_or_else(|| CallFacts { model: model.clone(), ..CallFacts::default() }),
             }
         })
         .collect()
@@ -246,7 +244,12 @@ fn failed(call: &Call, abstention: Abstention, detail: &str, facts: CallFacts) -
     let answers = call
         .criteria
         .iter()
-        .map(|_| Answer { read: Err(abstention), raw: None, unread_raw: None, detail: Some(detail.to_owned()) })
+        .map(|_| Answer {
+            read: Err(abstention),
+            raw: None,
+            unread_raw: None,
+            detail: Some(detail.to_owned()),
+        })
         .collect();
     judgments(call, answers, facts)
 }

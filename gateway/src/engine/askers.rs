@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use aggregation::vote::JudgeId;
 use providers::{
-    AddressError, BaseUrl, Client, Dialect, Provider, ServerHandle, ServerLimits, SetupError, StackSettings, Vendor,
-    VendorConfig, stack, vendors,
+    AddressError, BaseUrl, Client, Dialect, Provider, ServerHandle, ServerLimits, SetupError, StackSettings,
+    Vendor, VendorConfig, stack, vendors,
 };
 
 use super::replay::{self, Recording, ReplayError};
@@ -84,18 +84,28 @@ impl Askers {
             };
             let stacks = providers.entry(panel.name.clone()).or_default();
             for judge in panel.judges.iter().chain(&panel.replacements) {
-                let (Some(vendor), Some(server)) = (vendors.get(&judge.id), servers.get(&judge.server.name)) else {
+                let (Some(vendor), Some(server)) = (vendors.get(&judge.id), servers.get(&judge.server.name))
+                else {
                     continue;
                 };
                 stacks.insert(judge.id.clone(), stack::build(vendor.clone(), &judge.model, server, settings));
             }
         }
         let recordings = replay::open_all(recording_paths(config)).await?;
-        Ok(Self { providers, servers, recordings, prints: prints(config), models: config.models.clone().into() })
+        Ok(Self {
+            providers,
+            servers,
+            recordings,
+            prints: prints(config),
+            models: config.models.clone().into(),
+        })
     }
 
     /// The same with providers of the caller's own, by judge (tests).
-    pub async fn with_providers(config: &Config, own: &HashMap<JudgeId, Provider>) -> Result<Self, WiringError> {
+    pub async fn with_providers(
+        config: &Config,
+        own: &HashMap<JudgeId, Provider>,
+    ) -> Result<Self, WiringError> {
         let providers = config.panels.keys().map(|panel| (panel.clone(), own.clone())).collect();
         let recordings = replay::open_all(recording_paths(config)).await?;
         let (prints, models) = (prints(config), config.models.clone().into());
@@ -133,7 +143,9 @@ impl PanelPrints {
     pub fn fingerprint(&self, judge: &JudgeId, criterion: &str, mode: Mode) -> &str {
         self.judges
             .get(judge)
-            .and_then(|prints| prints.fingerprints.iter().find(|(name, of, _)| name == criterion && *of == mode))
+            .and_then(|prints| {
+                prints.fingerprints.iter().find(|(name, of, _)| name == criterion && *of == mode)
+            })
             .map_or("", |(_, _, print)| print)
     }
 
@@ -166,7 +178,8 @@ fn vendor(judge: &Judge, client: &Client) -> Result<Option<Vendor>, WiringError>
         .base_url
         .parse()
         .map_err(|source| WiringError::Address { server: server.name.clone(), source })?;
-    let config = VendorConfig { dialect, base_url, api_key: server.api_key.clone(), model: judge.model.clone() };
+    let config =
+        VendorConfig { dialect, base_url, api_key: server.api_key.clone(), model: judge.model.clone() };
     vendors::connect(&config, client)
         .map(Some)
         .map_err(|source| WiringError::Setup { server: server.name.clone(), source })
@@ -183,7 +196,12 @@ fn limits(server: &Server) -> ServerLimits {
 
 /// Paths of all recordings that the configuration reads.
 fn recording_paths(config: &Config) -> Vec<PathBuf> {
-    config.servers.values().filter_map(|server| server.replay.as_ref()).map(|replay| replay.path.clone()).collect()
+    config
+        .servers
+        .values()
+        .filter_map(|server| server.replay.as_ref())
+        .map(|replay| replay.path.clone())
+        .collect()
 }
 
 fn prints(config: &Config) -> HashMap<String, Arc<PanelPrints>> {

@@ -35,7 +35,10 @@ pub(super) fn missing_votes(work: &Work, attendance: &Attendance, judgments: &[J
         let decided = decide_criterion(work, attendance, criterion, judgments);
         missing = missing.max(members.saturating_sub(decided.verdict.quorum.voted));
         let is_split = matches!(decided.verdict.outcome, Outcome::Undecided(Undecided::NoMajority))
-            || decided.verdict.escalation_reasons.contains(&aggregation::verdict::EscalationReason::NoMajority);
+            || decided
+                .verdict
+                .escalation_reasons
+                .contains(&aggregation::verdict::EscalationReason::NoMajority);
         missing = missing.max(usize::from(is_split));
     }
     missing
@@ -74,7 +77,13 @@ pub(super) fn verdict(work: &Work, attendance: &Attendance, judgments: &[Judgmen
         criteria,
         escalated: !reasons.is_empty(),
         escalation_reasons: reasons,
-        quorum: quorum.unwrap_or(QuorumReport { asked: 0, voted: 0, required: panel.quorum, met: false, degraded: true }),
+        quorum: quorum.unwrap_or(QuorumReport {
+            asked: 0,
+            voted: 0,
+            required: panel.quorum,
+            met: false,
+            degraded: true,
+        }),
         warnings,
         cost_usd: cost_usd(judgments),
         calls: calls(judgments),
@@ -227,7 +236,9 @@ pub fn value_json(scale: &Scale, value: Value) -> serde_json::Value {
     match value {
         Value::Number(x) => serde_json::Value::from(x),
         Value::Category(index) => match scale {
-            Scale::Nominal(labels) => labels.values().get(index).map_or(serde_json::Value::Null, |l| l.as_str().into()),
+            Scale::Nominal(labels) => {
+                labels.values().get(index).map_or(serde_json::Value::Null, |l| l.as_str().into())
+            }
             Scale::Ordinal(_) | Scale::Continuous(_) | Scale::PassFail | Scale::Pairwise { .. } => {
                 serde_json::Value::Null
             }
@@ -296,7 +307,9 @@ fn fewest(so_far: Option<QuorumReport>, verdict: &Verdict) -> QuorumReport {
         Some(other) if other.voted <= this.voted => {
             QuorumReport { met: other.met && this.met, degraded: other.degraded || this.degraded, ..other }
         }
-        Some(other) => QuorumReport { met: other.met && this.met, degraded: other.degraded || this.degraded, ..this },
+        Some(other) => {
+            QuorumReport { met: other.met && this.met, degraded: other.degraded || this.degraded, ..this }
+        }
         None => this,
     }
 }

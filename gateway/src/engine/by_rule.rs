@@ -28,7 +28,12 @@ impl Engine {
                 .iter()
                 .map(|criterion| {
                     let outcome = worst(&asked_scale(criterion, work.mode), side)
-                        .map(|value| Rating { value, scoring: Scoring::Discrete, distribution: None, fallback: false })
+                        .map(|value| Rating {
+                            value,
+                            scoring: Scoring::Discrete,
+                            distribution: None,
+                            fallback: false,
+                        })
                         .ok_or(aggregation::vote::Abstention::Excluded(Exclusion::EmptyCandidate));
                     Judgment {
                         rationale: Some(String::from("The answer is empty (rubric rule `empty: fail`).")),

@@ -35,7 +35,8 @@ pub(super) async fn ask_all(
     work: &Arc<Work>,
     judges: &[Arc<Judge>],
 ) -> Result<Collected, EngineError> {
-    let calls: Vec<Call> = judges.iter().flat_map(|judge| plan::calls(&work.panel, &work.case, judge)).collect();
+    let calls: Vec<Call> =
+        judges.iter().flat_map(|judge| plan::calls(&work.panel, &work.case, judge)).collect();
     let known = known::find(engine, work, &calls).await?;
     let mut progress = Progress::new(work, &calls);
     let mut collected = Collected::default();
@@ -72,7 +73,13 @@ pub(super) async fn ask_all(
     Ok(collected)
 }
 
-fn spawn_call(engine: &Arc<Engine>, work: &Arc<Work>, call: Call, index: usize, sender: mpsc::Sender<Arrival>) {
+fn spawn_call(
+    engine: &Arc<Engine>,
+    work: &Arc<Work>,
+    call: Call,
+    index: usize,
+    sender: mpsc::Sender<Arrival>,
+) {
     let (engine, work) = (Arc::clone(engine), Arc::clone(work));
     let tasks = engine.tasks.clone();
     tasks.spawn(async move {

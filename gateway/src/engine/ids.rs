@@ -16,7 +16,10 @@ pub struct Ids {
 impl Ids {
     /// Seeded from the system's entropy.
     pub fn from_entropy(clock: Clock) -> Self {
-        #[expect(clippy::disallowed_methods, reason = "this is the one place; its random bits seed the stream")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is the one place; its random bits seed the stream"
+        )]
         let seed = blake3::hash(uuid::Uuid::now_v7().as_bytes());
         Self { clock, random: Mutex::new(ChaCha8Rng::from_seed(*seed.as_bytes())) }
     }

@@ -24,11 +24,11 @@ pub(super) async fn find(
     let mut known: Vec<Option<Vec<Judgment>>> = vec![None; calls.len()];
     if work.resumed {
         let stored = engine.store.judgments_of_case(&work.project, &work.run, &work.case.id.0).await?;
-        // A case that changed under the same id is another case, and a panel that changed asks something else.
-        let stored: Vec<_> = stored
-            .into_iter()
-            .filter(|row| row.case_hash == work.case_hash && row.panel_version == work.panel.version)
-            .collect();
+        if stored.iter().any(|row| row.case_hash != work.case_hash) {
+            return Err(EngineError::CaseChanged(work.case.id.to_string()));
+        }
+        // A panel that changed asks something else.
+        let stored: Vec<_> = stored.into_iter().filter(|row| row.panel_version == work.panel.version).collect();
         fill_from_rows(engine, work, calls, &mut known, stored, Source::Resumed).await?;
     }
     fill_from_recordings(engine, work, calls, &mut known).await?;
@@ -37,7 +37,9 @@ pub(super) async fn find(
             .iter()
             .zip(&known)
             .filter(|(_, known)| known.is_none())
-            .flat_map(|(call, _)| call.criteria.iter().map(|criterion| rows::cache_key(work, call, criterion)))
+            .flat_map(|(call, _)| {
+                call.criteria.iter().map(|criterion| rows::cache_key(work, call, criterion))
+            })
             .collect();
         if !keys.is_empty() {
             let cached = engine.store.cached_judgments(&work.project, &keys, 0).await?;
@@ -102,16 +104,12 @@ async fn fill_from_recordings(
     for (call, slot) in calls.iter().zip(known.iter_mut()).filter(|(_, slot)| slot.is_none()) {
         let Some(replay) = &call.judge.server.replay else { continue };
         let Some(recording) = askers.recording(&replay.path) else { continue };
-        let place = match lines_of.iter().position(|(opened, _)| Arc::ptr_eq(opened, &recording)) {
-            Some(place) => place,
-            None => {
-                let lines = recording.lines(&work.case.id.0).await?;
-                lines_of.push((recording, lines));
-                lines_of.len() - 1
-            }
-        };
-        let lines = lines_of.get(place).map_or(&[][..], |(_, lines)| lines);
-        *slot = Some(recorded(work, call, replay.read, lines));
+        if !lines_of.iter().any(|(opened, _)| Arc::ptr_eq(opened, &recording)) {
+            let lines = recording.lines(&work.case.id.0).await?;
+            lines_of.push((Arc::clone(&recording), lines));
+        }
+        let lines = lines_of.iter().find(|(opened, _)| Arc::ptr_eq(opened, &recording));
+        *slot = Some(recorded(work, call, replay.read, lines.map_or(&[], |(_, lines)| lines)));
     }
     Ok(())
 }
@@ -139,7 +137,9 @@ fn recorded(work: &Work, call: &Call, read: ReplayField, lines: &[RecordedLine])
                 None => judgment.detail = Some(String::from("the recording has no line for this call")),
                 Some(line) => {
                     let scale = asked_scale(criterion, work.mode);
-                    let (read, raw) = reading::read_recorded(&line.recorded(read), &scale, call.order);
+                    let recorded = line.recorded(read);
+                    let (read, raw) =
+                        reading::read_recorded(&recorded, &work.case, criterion, &scale, call.order);
                     judgment.raw = raw.map(str::to_owned);
                     match read {
                         Ok(Read { rating, rationale, evidence }) => {

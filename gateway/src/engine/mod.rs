@@ -1,9 +1,9 @@
 //! From a case to a verdict: plan, ask, read, fold, decide, record.
 
 mod ask;
+mod askers;
 mod assemble;
 mod by_rule;
-mod askers;
 mod fan_out;
 pub mod ids;
 mod keyed;
@@ -30,13 +30,13 @@ use arc_swap::ArcSwap;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
-pub use self::assemble::kind_of;
 pub use self::askers::{Askers, WiringError, dialect};
+pub use self::assemble::kind_of;
 pub use self::keyed::{BadKey, IdempotencyKey, Keyed, KeyedAnswer};
 pub(crate) use self::keyed::Keys;
-pub use self::kin::{KinshipGap, kinship_gap, kinship_gap_of};
 use self::fan_out::Collected;
 use self::ids::Ids;
+pub use self::kin::{KinshipGap, kinship_gap, kinship_gap_of};
 use self::plan::{Emptiness, Standing};
 use self::recorder::{Recorder, RecorderError};
 pub use self::work::JudgeRequest;
@@ -62,6 +62,10 @@ pub enum EngineError {
     ShuttingDown,
     #[error("the task that judged the case stopped")]
     TaskStopped,
+    #[error(
+        "case `{0}` changed since the run began; hint: begin a new run, its other judgments come from the cache"
+    )]
+    CaseChanged(String),
     #[error("verdict `{id}` was answered and is not in the store")]
     VerdictGone { id: String },
     #[error("stored verdict `{id}` cannot be read")]
@@ -124,7 +128,7 @@ impl Engine {
         let panel = &work.panel;
         let mut attendance = Attendance::default();
         for judge in &panel.judges {
-            self.attend(&work, judge, &mut attendance);
+            attend(&work, judge, &mut attendance);
         }
         let mut collected = match plan::emptiness(&work.case, panel.rubric.empty) {
             Emptiness::None => fan_out::ask_all(self, &work, &attendance.asked).await?,
@@ -168,16 +172,6 @@ impl Engine {
             is_drawn,
             started,
             cancel,
-        }
-    }
-
-    fn attend(&self, work: &Work, judge: &Arc<Judge>, attendance: &mut Attendance) {
-        let Standing { excluded, kinship_unknown } =
-            plan::standing(&work.panel, &work.case, judge, &work.models, work.allow_kin);
-        attendance.has_unknown_kin |= kinship_unknown;
-        match excluded {
-            Some(exclusion) => attendance.excluded.push((Arc::clone(judge), exclusion)),
-            None => attendance.asked.push(Arc::clone(judge)),
         }
     }
 
@@ -240,6 +234,16 @@ impl Engine {
         verdict.latency_ms = millis(work.started.elapsed());
         self.metrics.observe_verdict(&verdict);
         Ok(verdict)
+    }
+}
+
+fn attend(work: &Work, judge: &Arc<Judge>, attendance: &mut Attendance) {
+    let Standing { excluded, kinship_unknown } =
+        plan::standing(&work.panel, &work.case, judge, &work.models, work.allow_kin);
+    attendance.has_unknown_kin |= kinship_unknown;
+    match excluded {
+        Some(exclusion) => attendance.excluded.push((Arc::clone(judge), exclusion)),
+        None => attendance.asked.push(Arc::clone(judge)),
     }
 }
 

@@ -65,13 +65,12 @@ pub fn standing(panel: &Panel, case: &Case, judge: &Judge, models: &[ModelKin], 
     }
     for model in case.candidates().filter_map(|candidate| candidate.model.as_deref()) {
         match kinship(judge, model, models) {
-            Kin::None => {}
             Kin::Unknown => standing.kinship_unknown = true,
             Kin::SameModel if !allow_kin => standing.excluded = Some(Exclusion::SameModel),
             Kin::SameFamily if !allow_kin && standing.excluded.is_none() => {
                 standing.excluded = Some(Exclusion::SameFamily);
             }
-            Kin::SameModel | Kin::SameFamily => {}
+            Kin::None | Kin::SameModel | Kin::SameFamily => {}
         }
     }
     standing

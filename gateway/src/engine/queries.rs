@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::rows;
 use super::{Engine, EngineError};
-use crate::case::CaseId;
+use crate::case::{Case, CaseId};
 use crate::judge::Judge;
 use crate::store::StoreError;
 use crate::store::rows::{JudgmentRow, RunEnd, RunRow, RunSummary, VerdictRow};
@@ -32,6 +32,22 @@ impl Engine {
         }
     }
 
+    /// The same for a case in hand, which has to be the one that was judged.
+    pub(super) async fn verdict_before_interruption(
+        &self,
+        project: &str,
+        run: &str,
+        case: &Case,
+    ) -> Result<Option<CaseVerdict>, EngineError> {
+        match self.store.verdict_of_case(project, run, &case.id.0).await? {
+            Some(row) if row.case_hash != case.content_hash() => {
+                Err(EngineError::CaseChanged(case.id.to_string()))
+            }
+            Some(row) => self.whole_verdict(&row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// The newest verdict of each case, by case id, from the first one after `after`.
     pub async fn verdicts_of_run(
         &self,
@@ -45,6 +61,17 @@ impl Engine {
             verdicts.push(self.whole_verdict(&row).await?);
         }
         Ok(verdicts)
+    }
+
+    /// Cases of a run that have a judgment, finished or not, by case id, from the first one after `after`.
+    pub async fn judged_cases(
+        &self,
+        project: &str,
+        run: &str,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<String>, StoreError> {
+        self.store.judged_cases(project, run, after, limit).await
     }
 
     /// The judgments of a case with their raw replies, as far as these were not erased.
@@ -100,6 +127,18 @@ impl Engine {
     /// Cases that wait for a person, by project.
     pub async fn open_triage(&self) -> Result<Vec<(String, i64)>, StoreError> {
         self.store.open_triage().await
+    }
+
+    /// Erases the texts whose retention has ended. A failure is logged and tried again at the next time.
+    pub async fn erase_expired_texts(&self) {
+        match self.store.erase_expired_texts(self.clock.now_us()).await {
+            Ok(0) => {}
+            Ok(erased) => tracing::info!(texts.erased = erased, "texts past their retention were erased"),
+            Err(error) => tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "texts past their retention are still there"
+            ),
+        }
     }
 
     /// Whether a call to this judge can be made.

@@ -50,16 +50,18 @@ pub(super) fn read_all(work: &Work, call: &Call, response: &ChatResponse) -> Vec
 /// Reads a recorded answer. The text is the judge's own, where there is one.
 pub(super) fn read_recorded<'a>(
     recorded: &Recorded<'a>,
+    case: &Case,
+    criterion: &Criterion,
     scale: &Scale,
     order: Order,
 ) -> (Result<Read, Abstention>, Option<&'a str>) {
     match *recorded {
         Recorded::Raw { text, finish } => {
             let reply = Reply { text, finish: recorded_finish(finish), refusal: None, logprobs: None };
-            let read = reply::read(&reply, scale).map(|reading| Read {
-                rating: in_case_frame(discrete(reading.value, false), order),
-                rationale: reading.rationale,
-                evidence: reading.evidence.into_iter().next(),
+            let read = reply::read(&reply, scale).and_then(|reading| {
+                let evidence = supported(case, criterion, &reading)?;
+                let rating = in_case_frame(discrete(reading.value, false), order);
+                Ok(Read { rating, rationale: reading.rationale, evidence })
             });
             (read, Some(text))
         }
@@ -70,7 +72,12 @@ pub(super) fn read_recorded<'a>(
 }
 
 /// Rationale and first quote of a stored reply.
-pub(super) fn reasons(text: &str, call: &Call, criterion: &Criterion, mode: crate::case::Mode) -> (Option<String>, Option<String>) {
+pub(super) fn reasons(
+    text: &str,
+    call: &Call,
+    criterion: &Criterion,
+    mode: crate::case::Mode,
+) -> (Option<String>, Option<String>) {
     let reply = Reply { text, finish: FinishReason::Stop, refusal: None, logprobs: None };
     let scales: Vec<Scale> = call.criteria.iter().map(|c| asked_scale(c, mode)).collect();
     let place = call.criteria.iter().position(|c| c.name == criterion.name);
@@ -115,10 +122,9 @@ impl Weighing {
     fn of(call: &Call, response: &ChatResponse) -> Self {
         match call.judge.scoring {
             ScoringMode::Discrete | ScoringMode::Sampled => Self::Written,
-            ScoringMode::Expected => Self::Weighted,
             // A server that is known to have none is no fault of this reply.
             ScoringMode::Auto if response.dropped.contains(&"logprobs") => Self::Written,
-            ScoringMode::Auto => Self::Weighted,
+            ScoringMode::Auto | ScoringMode::Expected => Self::Weighted,
         }
     }
 
@@ -126,7 +132,9 @@ impl Weighing {
         match (self, scale) {
             // An interval has no labels to weigh.
             (Self::Written, _) | (Self::Weighted, Scale::Continuous(_)) => discrete(reading.value, false),
-            (Self::Weighted, _) => weighted(reply, reading, scale).unwrap_or_else(|| discrete(reading.value, true)),
+            (Self::Weighted, _) => {
+                weighted(reply, reading, scale).unwrap_or_else(|| discrete(reading.value, true))
+            }
         }
     }
 }
@@ -203,7 +211,9 @@ fn borrowed(tokens: &[(String, f64)]) -> Vec<(&str, f64)> {
 /// of the two orders un-maps it.
 fn in_case_frame(rating: Rating, order: Order) -> Rating {
     match (rating.value, order) {
-        (Value::Preference(shown), Order::Reversed) => Rating { value: Value::Preference(shown.swapped()), ..rating },
+        (Value::Preference(shown), Order::Reversed) => {
+            Rating { value: Value::Preference(shown.swapped()), ..rating }
+        }
         (Value::Preference(_) | Value::Number(_) | Value::Category(_) | Value::Pass(_), _) => rating,
     }
 }
@@ -215,7 +225,9 @@ fn recorded_finish(finish: Option<&str>) -> FinishReason {
     match finish.as_str() {
         "stop" | "end_turn" | "eos" => FinishReason::Stop,
         "length" | "max_tokens" => FinishReason::Length,
-        blocked if blocked.contains("content") || blocked.contains("safety") || blocked.contains("filter") => {
+        blocked
+            if blocked.contains("content") || blocked.contains("safety") || blocked.contains("filter") =>
+        {
             FinishReason::ContentFilter
         }
         _ => FinishReason::Other,

@@ -3,6 +3,7 @@
 //! A file is read once into an index on disk, so a recording of any length needs constant memory.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
@@ -12,7 +13,9 @@ use std::sync::Arc;
 use aggregation::vote::Order;
 use flate2::read::MultiGzDecoder;
 use serde_json::{Map, Value};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
 use sqlx::{QueryBuilder, Sqlite};
 
 use crate::judge::ReplayField;
@@ -55,7 +58,10 @@ pub struct RecordedLine {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Recorded<'a> {
     /// The judge's own text, to be read by the one parser, and whether it was cut or blocked.
-    Raw { text: &'a str, finish: Option<&'a str> },
+    Raw {
+        text: &'a str,
+        finish: Option<&'a str>,
+    },
     /// Already read by whoever recorded it, in the case's own frame.
     Verdict(&'a Value),
     Score(&'a Value),
@@ -75,9 +81,11 @@ impl Recording {
             .journal_mode(SqliteJournalMode::Off)
             .synchronous(SqliteSynchronous::Off);
         let index = SqlitePoolOptions::new().max_connections(2).connect_with(options).await?;
-        sqlx::query("CREATE TABLE lines (case_key BIGINT NOT NULL, start BIGINT NOT NULL, bytes BIGINT NOT NULL)")
-            .execute(&index)
-            .await?;
+        sqlx::query(
+            "CREATE TABLE lines (case_key BIGINT NOT NULL, start BIGINT NOT NULL, bytes BIGINT NOT NULL)",
+        )
+        .execute(&index)
+        .await?;
         let recording = Self { path: path.to_owned(), text, index, _folder: folder };
         recording.build_index().await?;
         Ok(recording)
@@ -96,8 +104,9 @@ impl Recording {
             self.text
                 .read_exact_at(&mut buffer, u64::try_from(start).unwrap_or_default())
                 .map_err(|source| ReplayError::Read { path: self.path.clone(), source })?;
-            let fields: Map<String, Value> = serde_json::from_slice(&buffer)
-                .map_err(|error| ReplayError::BadLine { path: self.path.clone(), line: 0, message: error.to_string() })?;
+            let fields: Map<String, Value> = serde_json::from_slice(&buffer).map_err(|error| {
+                ReplayError::BadLine { path: self.path.clone(), line: 0, message: error.to_string() }
+            })?;
             // Two cases may share a key.
             if fields.get("case").and_then(Value::as_str) == Some(case) {
                 lines.push(RecordedLine { fields });
@@ -107,8 +116,10 @@ impl Recording {
     }
 
     async fn build_index(&self) -> Result<(), ReplayError> {
-        let mut reader =
-            BufReader::with_capacity(1 << 20, self.text.try_clone().map_err(|source| self.read_error(source))?);
+        let mut reader = BufReader::with_capacity(
+            1 << 20,
+            self.text.try_clone().map_err(|source| self.read_error(source))?,
+        );
         reader.rewind().map_err(|source| self.read_error(source))?;
         let (mut start, mut number) = (0_i64, 0_u64);
         let mut rows: Vec<(i64, i64, i64)> = Vec::with_capacity(ROWS_PER_INSERT);
@@ -144,7 +155,9 @@ impl Recording {
             }
         }
         insert(&mut transaction, &mut rows).await?;
-        sqlx::query("CREATE INDEX by_case ON lines (case_key, start, bytes)").execute(&mut *transaction).await?;
+        sqlx::query("CREATE INDEX by_case ON lines (case_key, start, bytes)")
+            .execute(&mut *transaction)
+            .await?;
         transaction.commit().await?;
         Ok(())
     }
@@ -174,7 +187,8 @@ impl RecordedLine {
     pub fn matches(&self, only: &BTreeMap<String, String>) -> bool {
         only.iter().all(|(name, want)| match self.fields.get(name) {
             Some(Value::String(have)) => have == want,
-            Some(have @ (Value::Number(_) | Value::Bool(_))) => have.to_string() == *want,
+            Some(Value::Number(have)) => have.to_string() == *want,
+            Some(Value::Bool(have)) => want.parse() == Ok(*have),
             Some(Value::Null | Value::Array(_) | Value::Object(_)) | None => false,
         })
     }
@@ -220,12 +234,14 @@ impl RecordedLine {
 }
 
 /// Opens each recording once, whatever number of judges read it.
-pub async fn open_all(paths: impl IntoIterator<Item = PathBuf>) -> Result<BTreeMap<PathBuf, Arc<Recording>>, ReplayError> {
+pub async fn open_all(
+    paths: impl IntoIterator<Item = PathBuf>,
+) -> Result<BTreeMap<PathBuf, Arc<Recording>>, ReplayError> {
     let mut recordings = BTreeMap::new();
     for path in paths {
-        if !recordings.contains_key(&path) {
-            let recording = Arc::new(Recording::open(&path).await?);
-            recordings.insert(path, recording);
+        if let Entry::Vacant(place) = recordings.entry(path) {
+            let recording = Arc::new(Recording::open(place.key()).await?);
+            place.insert(recording);
         }
     }
     Ok(recordings)
@@ -301,7 +317,10 @@ mod tests {
         gz.write_all(b"{\"case\":\"x\",\"score\":3}\n").unwrap();
         gz.finish().unwrap();
         let r = Recording::open(&path).await.unwrap();
-        assert_eq!(r.lines("x").await.unwrap()[0].recorded(ReplayField::Score), Recorded::Score(&Value::from(3)));
+        assert_eq!(
+            r.lines("x").await.unwrap()[0].recorded(ReplayField::Score),
+            Recorded::Score(&Value::from(3))
+        );
     }
 
     #[tokio::test]
@@ -314,9 +333,8 @@ mod tests {
 
     #[test]
     fn only_compares_text_and_numbers() {
-        let line = RecordedLine {
-            fields: serde_json::from_str(r#"{"judge":"gpt","step":2,"list":[1]}"#).unwrap(),
-        };
+        let line =
+            RecordedLine { fields: serde_json::from_str(r#"{"judge":"gpt","step":2,"list":[1]}"#).unwrap() };
         let only = |k: &str, v: &str| BTreeMap::from([(k.to_owned(), v.to_owned())]);
         assert!(line.matches(&only("judge", "gpt")));
         assert!(line.matches(&only("step", "2")));

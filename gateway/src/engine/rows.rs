@@ -16,7 +16,8 @@ use crate::judgment::{CallFacts, Judgment, Source};
 use crate::panel::Panel;
 use crate::rubric::Criterion;
 use crate::store::rows::{
-    Endpoint, JudgmentRow, JudgmentSource, Record, RunCaseRow, TextKind, TextRow, TriageRow, TriageStatus, VerdictRow,
+    Endpoint, JudgmentRow, JudgmentSource, Record, RunCaseRow, TextKind, TextRow, TriageRow, TriageStatus,
+    VerdictRow,
 };
 use crate::verdict::CaseVerdict;
 
@@ -45,7 +46,12 @@ impl StoredRating {
     /// `None` when the value is not on the scale.
     fn on(self, scale: &Scale) -> Option<Rating> {
         let value = value_of_json(scale, &self.value)?;
-        Some(Rating { value, scoring: self.scoring, distribution: self.distribution, fallback: self.fallback })
+        Some(Rating {
+            value,
+            scoring: self.scoring,
+            distribution: self.distribution,
+            fallback: self.fallback,
+        })
     }
 }
 
@@ -96,7 +102,11 @@ pub(super) fn of_judgments(
         let scale = asked_scale(criterion, work.mode);
         let hashes = Hashes { cache_key, prompt: prompt_hash.clone(), reply: reply_hash };
         let row = judgment_row(engine, work, call, judgment, &scale, hashes);
-        records.push(Record::Judgment(Box::new(JudgmentRow { call_id: call_id.clone(), created_us: now_us, ..row })));
+        records.push(Record::Judgment(Box::new(JudgmentRow {
+            call_id: call_id.clone(),
+            created_us: now_us,
+            ..row
+        })));
     }
     records
 }
@@ -138,7 +148,10 @@ fn judgment_row(
         call_id: String::new(),
         mode: work.mode,
         panel_version: work.panel.version.clone(),
-        judge_fingerprint: work.prints.fingerprint(&judgment.judge, &judgment.criterion, work.mode).to_owned(),
+        judge_fingerprint: work
+            .prints
+            .fingerprint(&judgment.judge, &judgment.criterion, work.mode)
+            .to_owned(),
         template_hash: work.prints.template_hash(&call.judge.id).to_owned(),
         rubric_hash: work.prints.rubric_hash.clone(),
         model_replied: facts.model.clone(),
@@ -169,10 +182,13 @@ pub(super) fn to_judgment(
     source: Source,
 ) -> Option<Judgment> {
     let outcome = match &row.outcome {
-        Ok(rating) => Ok(serde_json::from_str::<StoredRating>(rating).ok()?.on(&asked_scale(criterion, work.mode))?),
+        Ok(rating) => {
+            Ok(serde_json::from_str::<StoredRating>(rating).ok()?.on(&asked_scale(criterion, work.mode))?)
+        }
         Err(abstention) => Err(*abstention),
     };
-    let reasons = reply.filter(|_| outcome.is_ok()).map(|reply| reading::reasons(reply, call, criterion, work.mode));
+    let reasons =
+        reply.filter(|_| outcome.is_ok()).map(|reply| reading::reasons(reply, call, criterion, work.mode));
     let (rationale, evidence) = reasons.unwrap_or_default();
     Some(Judgment {
         rationale,
@@ -214,8 +230,8 @@ pub(super) fn of_verdict(engine: &Engine, work: &Work, verdict: &CaseVerdict) ->
     let mut records = Vec::with_capacity(5);
     push_text(&mut records, work, TextKind::Case, &json_text(&*work.case), now_us);
     let (body, reasons) = split(verdict);
-    let reasons_hash =
-        (!reasons.votes.is_empty()).then(|| push_text(&mut records, work, TextKind::Reasons, &json_text(&reasons), now_us));
+    let reasons_hash = (!reasons.votes.is_empty())
+        .then(|| push_text(&mut records, work, TextKind::Reasons, &json_text(&reasons), now_us));
     if work.in_run {
         records.push(Record::RunCase(run_case(work, now_us)));
     }
@@ -252,7 +268,13 @@ pub(super) fn of_verdict(engine: &Engine, work: &Work, verdict: &CaseVerdict) ->
     records
 }
 
-fn triage_row(engine: &Engine, work: &Work, verdict: &CaseVerdict, row: &VerdictRow, now_us: i64) -> TriageRow {
+fn triage_row(
+    engine: &Engine,
+    work: &Work,
+    verdict: &CaseVerdict,
+    row: &VerdictRow,
+    now_us: i64,
+) -> TriageRow {
     let severity = verdict.escalation_reasons.iter().map(|reason| *reason as i64).min().unwrap_or(i64::MAX);
     TriageRow {
         id: engine.ids.draw(),
@@ -288,8 +310,10 @@ fn nearness(work: &Work, verdict: &CaseVerdict) -> Option<f64> {
 }
 
 fn run_case(work: &Work, now_us: i64) -> RunCaseRow {
-    let models: Vec<Option<&str>> = work.case.candidates().map(|candidate| candidate.model.as_deref()).collect();
-    let lengths: Vec<usize> = work.case.candidates().map(|candidate| candidate.output.chars().count()).collect();
+    let models: Vec<Option<&str>> =
+        work.case.candidates().map(|candidate| candidate.model.as_deref()).collect();
+    let lengths: Vec<usize> =
+        work.case.candidates().map(|candidate| candidate.output.chars().count()).collect();
     RunCaseRow {
         project: work.project.to_string(),
         run: work.run.to_string(),
@@ -313,12 +337,13 @@ fn inclusion_ppb(work: &Work) -> Option<i64> {
 
 /// The stored verdict with its words put back, as far as they are still there.
 pub(super) fn to_verdict(row: &VerdictRow, reasons: Option<&str>) -> Result<CaseVerdict, EngineError> {
-    let mut verdict: CaseVerdict =
-        serde_json::from_str(&row.body).map_err(|source| EngineError::Unreadable { id: row.id.clone(), source })?;
+    let mut verdict: CaseVerdict = serde_json::from_str(&row.body)
+        .map_err(|source| EngineError::Unreadable { id: row.id.clone(), source })?;
     let reasons: Reasons = reasons.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     for reason in reasons.votes {
         let criterion = verdict.criteria.get_mut(&reason.criterion);
-        if let Some(vote) = criterion.and_then(|c| c.votes.iter_mut().find(|vote| vote.judge == reason.judge)) {
+        if let Some(vote) = criterion.and_then(|c| c.votes.iter_mut().find(|vote| vote.judge == reason.judge))
+        {
             vote.rationale = reason.rationale;
             vote.evidence = reason.evidence;
         }
@@ -393,7 +418,10 @@ fn micros(millis: f64) -> i64 {
     rounded(millis * 1e3)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and these quantities are far below 2^53")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the cast saturates, and these quantities are far below 2^53"
+)]
 fn rounded(x: f64) -> i64 {
     x.round() as i64
 }

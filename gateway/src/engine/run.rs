@@ -1,13 +1,15 @@
 //! Many cases under one panel version.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::{Engine, EngineError, JudgeRequest};
+use super::{Engine, EngineError, JudgeRequest, plan};
 use crate::case::{Case, CaseId};
-use crate::panel::Panel;
+use crate::panel::{Orders, Panel};
+use crate::rubric::Ask;
 use crate::verdict::CaseVerdict;
 
 /// How a run is judged.
@@ -28,6 +30,31 @@ pub struct RunSpec {
     pub stop: CancellationToken,
     /// Calls that were not sent yet are dropped once this is cancelled.
     pub cancel: CancellationToken,
+}
+
+/// Cases in flight when nobody says otherwise and no server is limited.
+const USUAL_CONCURRENCY: usize = 16;
+
+/// How many cases keep every limited server of the panel busy, with one more in hand. More would only wait for a slot
+/// and run into their deadline there.
+pub fn usual_concurrency(panel: &Panel) -> usize {
+    let orders = match panel.orders {
+        Orders::Both => 2,
+        Orders::AsGiven => 1,
+    };
+    let questions = match panel.rubric.ask {
+        Ask::PerCriterion => panel.rubric.criteria.len(),
+        Ask::Together => 1,
+    };
+    let mut calls: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for judge in &panel.judges {
+        if let Some(limit) = judge.server.limits.concurrency {
+            let per_judge = questions * orders * plan::samples(judge) as usize;
+            calls.entry(&judge.server.name).or_insert((limit, 0)).1 += per_judge;
+        }
+    }
+    let fewest = calls.values().map(|(limit, calls)| limit.div_ceil(*calls) + 1).min();
+    fewest.unwrap_or(USUAL_CONCURRENCY).min(USUAL_CONCURRENCY)
 }
 
 /// What became of one case.
@@ -60,7 +87,7 @@ impl Engine {
 async fn judge_or_load(engine: Arc<Engine>, spec: RunSpec, position: usize, case: Case) -> CaseOutcome {
     let id = case.id.clone();
     if spec.resumed {
-        match engine.stored_verdict(&spec.project, &spec.id, &id).await {
+        match engine.verdict_before_interruption(&spec.project, &spec.id, &case).await {
             Ok(Some(verdict)) => return CaseOutcome { case: id, was_stored: true, result: Ok(verdict) },
             Ok(None) => {}
             Err(error) => return CaseOutcome { case: id, was_stored: false, result: Err(error) },

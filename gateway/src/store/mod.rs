@@ -80,6 +80,15 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         case_id: &'a str,
     ) -> Answer<'a, Vec<JudgmentRow>>;
 
+    /// Cases of a run that have a judgment, finished or not, by case id, from the first one after `after`.
+    fn judged_cases<'a>(
+        &'a self,
+        project: &'a str,
+        run: &'a str,
+        after: Option<&'a str>,
+        limit: u32,
+    ) -> Answer<'a, Vec<String>>;
+
     /// For each cache key the ratings of its newest call that is not older than `since_us`, grouped by key.
     fn cached_judgments<'a>(
         &'a self,

@@ -54,6 +54,10 @@ impl<'r> Columns<'r> {
         Ok((self.text("project")?, self.integer("open_cases")?))
     }
 
+    pub(super) fn case_id(&self) -> Result<String, StoreError> {
+        self.text("case_id")
+    }
+
     pub(super) fn finished_case(&self) -> Result<FinishedCase, StoreError> {
         Ok(FinishedCase { case_id: self.text("case_id")?, case_hash: self.text("case_hash")? })
     }

@@ -281,6 +281,25 @@ impl Store for SqlStore {
         })
     }
 
+    fn judged_cases<'a>(
+        &'a self,
+        project: &'a str,
+        run: &'a str,
+        after: Option<&'a str>,
+        limit: u32,
+    ) -> Answer<'a, Vec<String>> {
+        Box::pin(async move {
+            let verb = "list judged cases";
+            let query = sqlx::query(include_str!("sql/judged_cases.sql"))
+                .bind(project)
+                .bind(run)
+                .bind(after.unwrap_or_default())
+                .bind(i64::from(limit));
+            let rows = self.rows(verb, query).await?;
+            rows.iter().map(|row| Columns::of(row, verb).case_id()).collect()
+        })
+    }
+
     fn cached_judgments<'a>(
         &'a self,
         project: &'a str,

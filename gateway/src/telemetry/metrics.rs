@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use aggregation::vote::{Abstention, JudgeId};
+use prometheus::core::Collector;
 use prometheus::{
-    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
+    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    TextEncoder,
 };
 
 use crate::judgment::{Judgment, Source};
@@ -14,6 +16,136 @@ use crate::verdict::CaseVerdict;
 const CALL_BUCKETS: &[f64] = &[0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0];
 /// Seconds: what Tribunal itself adds.
 const OVERHEAD_BUCKETS: &[f64] = &[0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.25, 1.0];
+
+/// A metric as operators know it.
+#[derive(Debug, Clone, Copy)]
+pub struct Declaration {
+    pub name: &'static str,
+    pub help: &'static str,
+    pub kind: Kind,
+    /// Their values come from closed sets: names in `panel.yaml`, routes, outcomes.
+    pub labels: &'static [&'static str],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    Counter,
+    Gauge,
+    /// Upper bounds of the buckets, in the unit of the name.
+    Histogram(&'static [f64]),
+}
+
+type Labels = &'static [&'static str];
+
+impl Declaration {
+    const fn counter(name: &'static str, help: &'static str, labels: Labels) -> Self {
+        Self { name, help, kind: Kind::Counter, labels }
+    }
+    const fn gauge(name: &'static str, help: &'static str, labels: Labels) -> Self {
+        Self { name, help, kind: Kind::Gauge, labels }
+    }
+    const fn histogram(
+        name: &'static str,
+        help: &'static str,
+        labels: Labels,
+        buckets: &'static [f64],
+    ) -> Self {
+        Self { name, help, kind: Kind::Histogram(buckets), labels }
+    }
+}
+
+const VERDICTS: Declaration = Declaration::counter(
+    "tribunal_verdicts_total",
+    "Verdicts by panel and outcome: `decided`, or `undecided` when a criterion has no value.",
+    &["panel", "outcome"],
+);
+const ESCALATIONS: Declaration = Declaration::counter(
+    "tribunal_escalations_total",
+    "Escalated cases by panel and reason; a case may have several.",
+    &["panel", "reason"],
+);
+const JUDGMENTS: Declaration = Declaration::counter(
+    "tribunal_judgments_total",
+    "Judgments by judge and outcome: `rated`, the kind of abstention, or `reused` for those that cost no call.",
+    &["judge", "outcome"],
+);
+const REPAIRS: Declaration = Declaration::counter(
+    "tribunal_repairs_total",
+    "Repair re-asks of unreadable replies, by judge.",
+    &["judge"],
+);
+const RETRIES: Declaration = Declaration::counter(
+    "tribunal_retries_total",
+    "Requests beyond the first one of a call, by judge.",
+    &["judge"],
+);
+const TOKENS: Declaration = Declaration::counter(
+    "tribunal_tokens_total",
+    "Tokens as the servers counted them, by judge and direction: `prompt` or `completion`.",
+    &["judge", "direction"],
+);
+const COST: Declaration = Declaration::counter(
+    "tribunal_cost_microusd_total",
+    "Known cost in millionths of a US dollar, by judge.",
+    &["judge"],
+);
+const HTTP_REQUESTS: Declaration = Declaration::counter(
+    "tribunal_http_requests_total",
+    "HTTP requests by route template and status.",
+    &["route", "status"],
+);
+const CALL_SECONDS: Declaration = Declaration::histogram(
+    "tribunal_judge_call_duration_seconds",
+    "Time of one call to a judge, its waits and retries included.",
+    &["judge"],
+    CALL_BUCKETS,
+);
+const VERDICT_SECONDS: Declaration = Declaration::histogram(
+    "tribunal_verdict_duration_seconds",
+    "Time from a case to its durable verdict, by panel.",
+    &["panel"],
+    CALL_BUCKETS,
+);
+const OVERHEAD_SECONDS: Declaration = Declaration::histogram(
+    "tribunal_overhead_seconds",
+    "Time of a verdict less the union of its upstream intervals and the writing.",
+    &[],
+    OVERHEAD_BUCKETS,
+);
+const RECORD_SECONDS: Declaration = Declaration::histogram(
+    "tribunal_record_duration_seconds",
+    "Time until a verdict is durable.",
+    &[],
+    OVERHEAD_BUCKETS,
+);
+const WAITING_RECORDS: Declaration = Declaration::gauge(
+    "tribunal_recorder_waiting_records",
+    "Records that are queued or being committed.",
+    &[],
+);
+const TRIAGE_CASES: Declaration = Declaration::gauge(
+    "tribunal_triage_cases",
+    "Cases that wait for a person, read from the store at scrape.",
+    &["project"],
+);
+
+/// Every metric of a gateway.
+pub const DECLARATIONS: [Declaration; 14] = [
+    VERDICTS,
+    ESCALATIONS,
+    JUDGMENTS,
+    REPAIRS,
+    RETRIES,
+    TOKENS,
+    COST,
+    CALL_SECONDS,
+    VERDICT_SECONDS,
+    OVERHEAD_SECONDS,
+    RECORD_SECONDS,
+    HTTP_REQUESTS,
+    WAITING_RECORDS,
+    TRIAGE_CASES,
+];
 
 /// All metrics of one gateway.
 #[derive(Debug, Clone)]
@@ -38,66 +170,44 @@ pub struct Metrics {
 impl Metrics {
     /// Registers every metric in a new registry.
     pub fn new() -> Result<Self, prometheus::Error> {
-        let registry = Registry::new_custom(Some(String::from("tribunal")), None)?;
-        let counter = |name: &str, help: &str, labels: &[&str]| -> Result<IntCounterVec, prometheus::Error> {
-            let metric = IntCounterVec::new(Opts::new(name, help), labels)?;
-            registry.register(Box::new(metric.clone()))?;
+        let registry = Registry::new();
+        let register = |collector: Box<dyn Collector>| registry.register(collector);
+        let counter = |declared: &Declaration| -> Result<IntCounterVec, prometheus::Error> {
+            let metric = IntCounterVec::new(Opts::new(declared.name, declared.help), declared.labels)?;
+            register(Box::new(metric.clone()))?;
             Ok(metric)
         };
-        let histograms = |name: &str, help: &str, labels: &[&str]| -> Result<HistogramVec, prometheus::Error> {
-            let metric = HistogramVec::new(HistogramOpts::new(name, help).buckets(CALL_BUCKETS.to_vec()), labels)?;
-            registry.register(Box::new(metric.clone()))?;
+        let histograms = |declared: &Declaration| -> Result<HistogramVec, prometheus::Error> {
+            let metric = HistogramVec::new(buckets(declared), declared.labels)?;
+            register(Box::new(metric.clone()))?;
             Ok(metric)
         };
-        let histogram = |name: &str, help: &str| -> Result<Histogram, prometheus::Error> {
-            let metric = Histogram::with_opts(HistogramOpts::new(name, help).buckets(OVERHEAD_BUCKETS.to_vec()))?;
-            registry.register(Box::new(metric.clone()))?;
+        let histogram = |declared: &Declaration| -> Result<Histogram, prometheus::Error> {
+            let metric = Histogram::with_opts(buckets(declared))?;
+            register(Box::new(metric.clone()))?;
             Ok(metric)
         };
-        let verdicts =
-            counter("verdicts_total", "Verdicts by panel and outcome (decided, undecided).", &["panel", "outcome"])?;
-        let escalations =
-            counter("escalations_total", "Escalated cases by panel and reason; a case may have several.", &["panel", "reason"])?;
-        let judgments = counter(
-            "judgments_total",
-            "Judgments by judge and outcome: rated, or the kind of abstention; reused ones apart.",
-            &["judge", "outcome"],
-        )?;
-        let repairs = counter("repairs_total", "Repair re-asks of unreadable replies, by judge.", &["judge"])?;
-        let retries = counter("retries_total", "Requests beyond the first one of a call, by judge.", &["judge"])?;
-        let tokens =
-            counter("tokens_total", "Tokens as the servers counted them, by judge and direction.", &["judge", "direction"])?;
-        let cost_microusd = counter("cost_microusd_total", "Known cost in millionths of a US dollar, by judge.", &["judge"])?;
-        let http_requests =
-            counter("http_requests_total", "HTTP requests by route template and status.", &["route", "status"])?;
-        let call_seconds =
-            histograms("judge_call_duration_seconds", "Time of one call to a judge, its waits and retries included.", &["judge"])?;
-        let verdict_seconds =
-            histograms("verdict_duration_seconds", "Time from a case to its durable verdict, by panel.", &["panel"])?;
-        let overhead_seconds =
-            histogram("overhead_seconds", "Time of a verdict less the union of its upstream intervals and the writing.")?;
-        let record_seconds = histogram("record_duration_seconds", "Time until a verdict is durable.")?;
-        let recorder_waiting_records = IntGauge::new("recorder_waiting_records", "Records that are queued or being committed.")?;
-        registry.register(Box::new(recorder_waiting_records.clone()))?;
+        let recorder_waiting_records = IntGauge::new(WAITING_RECORDS.name, WAITING_RECORDS.help)?;
+        register(Box::new(recorder_waiting_records.clone()))?;
         let triage_cases =
-            IntGaugeVec::new(Opts::new("triage_cases", "Cases that wait for a person, read from the store at scrape."), &["project"])?;
-        registry.register(Box::new(triage_cases.clone()))?;
+            IntGaugeVec::new(Opts::new(TRIAGE_CASES.name, TRIAGE_CASES.help), TRIAGE_CASES.labels)?;
+        register(Box::new(triage_cases.clone()))?;
         Ok(Self {
-            registry,
-            verdicts,
-            escalations,
-            judgments,
-            repairs,
-            retries,
-            tokens,
-            cost_microusd,
-            call_seconds,
-            verdict_seconds,
-            overhead_seconds,
-            record_seconds,
-            http_requests,
+            verdicts: counter(&VERDICTS)?,
+            escalations: counter(&ESCALATIONS)?,
+            judgments: counter(&JUDGMENTS)?,
+            repairs: counter(&REPAIRS)?,
+            retries: counter(&RETRIES)?,
+            tokens: counter(&TOKENS)?,
+            cost_microusd: counter(&COST)?,
+            call_seconds: histograms(&CALL_SECONDS)?,
+            verdict_seconds: histograms(&VERDICT_SECONDS)?,
+            overhead_seconds: histogram(&OVERHEAD_SECONDS)?,
+            record_seconds: histogram(&RECORD_SECONDS)?,
+            http_requests: counter(&HTTP_REQUESTS)?,
             recorder_waiting_records,
             triage_cases,
+            registry,
         })
     }
 
@@ -108,7 +218,9 @@ impl Metrics {
             self.judgments.with_label_values(&[name, outcome_label(judgment)]).inc();
         }
         let Some(call) = judgments.first().map(|judgment| &judgment.call) else { return };
-        self.call_seconds.with_label_values(&[name]).observe(Duration::from_micros(call.latency_us).as_secs_f64());
+        self.call_seconds
+            .with_label_values(&[name])
+            .observe(Duration::from_micros(call.latency_us).as_secs_f64());
         let planned = 1 + u64::from(call.repaired);
         self.retries.with_label_values(&[name]).inc_by((call.attempts.len() as u64).saturating_sub(planned));
         self.repairs.with_label_values(&[name]).inc_by(u64::from(call.repaired));
@@ -137,7 +249,11 @@ impl Metrics {
     }
 
     /// The text format, with the gauges that are read at scrape.
-    pub fn render(&self, waiting_records: u64, triage: &[(String, i64)]) -> Result<String, prometheus::Error> {
+    pub fn render(
+        &self,
+        waiting_records: u64,
+        triage: &[(String, i64)],
+    ) -> Result<String, prometheus::Error> {
         self.recorder_waiting_records.set(i64::try_from(waiting_records).unwrap_or(i64::MAX));
         self.triage_cases.reset();
         for (project, open) in triage {
@@ -146,6 +262,14 @@ impl Metrics {
         let mut text = Vec::new();
         TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
         String::from_utf8(text).map_err(|error| prometheus::Error::Msg(error.to_string()))
+    }
+}
+
+fn buckets(declared: &Declaration) -> HistogramOpts {
+    let opts = HistogramOpts::new(declared.name, declared.help);
+    match declared.kind {
+        Kind::Histogram(bounds) => opts.buckets(bounds.to_vec()),
+        Kind::Counter | Kind::Gauge => opts,
     }
 }
 
@@ -172,5 +296,23 @@ fn snake(reason: &impl serde::Serialize) -> String {
     match serde_json::to_value(reason) {
         Ok(serde_json::Value::String(name)) => name,
         Ok(_) | Err(_) => String::from("other"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_declared_metric_is_registered() {
+        let metrics = Metrics::new().unwrap();
+        for declared in DECLARATIONS {
+            let twin = IntCounterVec::new(Opts::new(declared.name, declared.help), declared.labels).unwrap();
+            assert!(
+                metrics.registry.register(Box::new(twin)).is_err(),
+                "{} is not registered",
+                declared.name
+            );
+        }
     }
 }

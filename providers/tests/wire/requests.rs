@@ -7,10 +7,10 @@ use providers::chat::{ChatRequest, ResponseSchema};
 use serde_json::{Value, json};
 
 use crate::exchange::{KEY, ask_once};
-use crate::recordings::recordings;
+use crate::recordings::{Recording, recordings};
 use crate::server::{Reply, Server, completion};
 
-const OURS: [&str; 11] = [
+const OURS: [&str; 13] = [
     "model",
     "messages",
     "max_tokens",
@@ -22,6 +22,8 @@ const OURS: [&str; 11] = [
     "logprobs",
     "top_logprobs",
     "response_format",
+    "structured_outputs",
+    "grammar",
 ];
 
 /// Whole numbers and their floats are the same on the wire.
@@ -42,6 +44,19 @@ fn schema(body: &Value) -> Option<Arc<ResponseSchema>> {
     }))
 }
 
+/// The texts that a recorded answer was held to: vLLM's list, or what the recorded grammar says.
+fn choices(recording: &Recording) -> Option<Arc<[String]>> {
+    if let Some(list) = recording.json["request"]["body_json"]["structured_outputs"]["choice"].as_array() {
+        return Some(list.iter().map(|text| text.as_str().unwrap().to_owned()).collect());
+    }
+    let texts: &[&str] = match recording.name.as_str() {
+        "llama-server/chat_grammar_choices" => &["1", "2", "3", "4", "5"],
+        "llama-server/chat_grammar_choices_escaped" => &["a\" | [^x]* \"b", "mañana\\\t"],
+        _ => return None,
+    };
+    Some(texts.iter().map(|&text| text.to_owned()).collect())
+}
+
 /// The recorded body with what we always say in addition.
 fn completed(mut body: Value) -> Value {
     body["model"] = json!("smollm2-135m");
@@ -49,6 +64,10 @@ fn completed(mut body: Value) -> Value {
         json_schema["strict"] = json!(true);
     }
     body
+}
+
+fn is_held(body: &Value) -> bool {
+    body.get("grammar").is_some() || body.get("structured_outputs").is_some()
 }
 
 #[tokio::test]
@@ -61,6 +80,7 @@ async fn requests_have_the_form_that_was_accepted() {
             != (recording.dialect == Dialect::OpenAi)
             || body.get("logprobs").is_some() != body.get("top_logprobs").is_some()
             || body["top_logprobs"].as_i64().is_some_and(|n| n < 0)
+            || is_held(body) != choices(&recording).is_some()
             || body["response_format"].get("json_schema").is_some() != body.get("response_format").is_some()
             || body["messages"].as_array().is_none_or(|list| {
                 list.iter().any(|message| {
@@ -73,7 +93,11 @@ async fn requests_have_the_form_that_was_accepted() {
             continue;
         }
         let server = Server::start([Reply::Bytes(completion("4"))]);
-        let request = ChatRequest { response_schema: schema(body), ..recording.request() };
+        let request = ChatRequest {
+            response_schema: schema(body),
+            choices: choices(&recording),
+            ..recording.request()
+        };
         ask_once(&server, recording.dialect, request).await.0.unwrap();
         let sent = server.received()[0].json();
         assert_eq!(normal(&sent), normal(&completed(body.clone())), "{}", recording.name);

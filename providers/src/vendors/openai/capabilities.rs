@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use super::errors::Refusal;
+use super::request::choices;
 use super::{AnswerCap, Profile};
 use crate::call::locked;
 use crate::chat::ChatRequest;
@@ -16,11 +17,19 @@ pub(super) enum Parameter {
     Seed,
     Stop,
     ResponseFormat,
+    Choices,
 }
 
 impl Parameter {
-    const ALL: [Self; 6] =
-        [Self::Logprobs, Self::Temperature, Self::TopP, Self::Seed, Self::ResponseFormat, Self::Stop];
+    const ALL: [Self; 7] = [
+        Self::Logprobs,
+        Self::Temperature,
+        Self::TopP,
+        Self::Seed,
+        Self::Stop,
+        Self::ResponseFormat,
+        Self::Choices,
+    ];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -30,6 +39,7 @@ impl Parameter {
             Self::Seed => "seed",
             Self::Stop => "stop",
             Self::ResponseFormat => "response_format",
+            Self::Choices => "choices",
         }
     }
 
@@ -38,6 +48,7 @@ impl Parameter {
         match self {
             Self::Logprobs => &["top_logprobs", "log probabilities"],
             Self::ResponseFormat => &["json_schema", "structured output", "structured outputs"],
+            Self::Choices => &["structured_outputs", "structured outputs", "grammar"],
             Self::Temperature | Self::TopP | Self::Seed | Self::Stop => &[],
         }
     }
@@ -50,6 +61,7 @@ impl Parameter {
             Self::Seed => request.seed.is_some(),
             Self::Stop => !request.stop.is_empty(),
             Self::ResponseFormat => request.response_schema.is_some(),
+            Self::Choices => choices(request).is_some(),
         }
     }
 }
@@ -58,9 +70,9 @@ impl Parameter {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
     revision: u32,
-    answer_cap: AnswerCap,
+    /// As the dialect has it, corrected by the server.
+    profile: Profile,
     has_switched_cap: bool,
-    most_alternatives: u8,
     /// In the order of [`Parameter`].
     refused: [bool; Parameter::ALL.len()],
 }
@@ -71,12 +83,8 @@ impl Known {
         self.revision
     }
 
-    pub(super) fn answer_cap(&self) -> AnswerCap {
-        self.answer_cap
-    }
-
-    pub(super) fn most_alternatives(&self) -> u8 {
-        self.most_alternatives
+    pub(super) fn profile(&self) -> Profile {
+        self.profile
     }
 
     pub(super) fn takes(&self, parameter: Parameter) -> bool {
@@ -96,13 +104,12 @@ pub(super) struct Capabilities(Mutex<Known>);
 
 impl Capabilities {
     pub(super) fn new(profile: Profile) -> Self {
-        Self(Mutex::new(Known {
-            revision: 0,
-            answer_cap: profile.answer_cap,
-            has_switched_cap: false,
-            most_alternatives: profile.most_alternatives,
-            refused: [false; Parameter::ALL.len()],
-        }))
+        let mut known =
+            Known { revision: 0, profile, has_switched_cap: false, refused: [false; Parameter::ALL.len()] };
+        if profile.choices.is_none() {
+            known.refuse(Parameter::Choices);
+        }
+        Self(Mutex::new(known))
     }
 
     pub(super) fn known(&self) -> Known {
@@ -118,10 +125,7 @@ impl Capabilities {
             let _ =
                 learn_cap_name(&mut known, &words, request) || learn_parameter(&mut known, &words, request);
         }
-        let has_learned = known.refused != before.refused
-            || known.most_alternatives != before.most_alternatives
-            || known.answer_cap != before.answer_cap;
-        if has_learned {
+        if (known.refused, known.profile) != (before.refused, before.profile) {
             known.revision = before.revision.wrapping_add(1);
         }
     }
@@ -148,7 +152,7 @@ impl Words {
     fn say_unsupported(&self) -> bool {
         const CODES: [&str; 4] =
             ["unsupported_parameter", "unsupported_value", "unknown_parameter", "extra_forbidden"];
-        const PHRASES: [&str; 16] = [
+        const PHRASES: [&str; 17] = [
             "not supported",
             "unsupported",
             "not allowed",
@@ -165,6 +169,7 @@ impl Words {
             "not enabled",
             "not implemented",
             "only the default",
+            "failed to parse grammar",
         ];
         CODES.contains(&self.code.as_str()) || PHRASES.iter().any(|phrase| self.text.contains(phrase))
     }
@@ -202,7 +207,7 @@ fn has_word(text: &str, word: &str) -> bool {
 /// "top_logprobs must be between 0 and 5", "requested sample logprobs of 100, which is greater than max allowed: 20":
 /// the largest number below the one that was asked for.
 fn learn_alternatives(known: &mut Known, words: &Words, request: &ChatRequest) -> bool {
-    let Some(asked) = request.top_logprobs.map(|asked| asked.min(known.most_alternatives)) else {
+    let Some(asked) = request.top_logprobs.map(|asked| asked.min(known.profile.most_alternatives)) else {
         return false;
     };
     let is_meant = words.name("top_logprobs") || words.name("logprobs");
@@ -216,7 +221,7 @@ fn learn_alternatives(known: &mut Known, words: &Words, request: &ChatRequest) -
         .filter(|number| (1..asked).contains(number))
         .max();
     match allowed {
-        Some(allowed) => known.most_alternatives = allowed,
+        Some(allowed) => known.profile.most_alternatives = allowed,
         // No number, or none but zero: there are no alternatives to be had here.
         None => known.refuse(Parameter::Logprobs),
     }
@@ -225,13 +230,13 @@ fn learn_alternatives(known: &mut Known, words: &Words, request: &ChatRequest) -
 
 /// The answer's cap is refused under one name: the other name is tried, once.
 fn learn_cap_name(known: &mut Known, words: &Words, request: &ChatRequest) -> bool {
-    let (name, other) = match known.answer_cap {
+    let (name, other) = match known.profile.answer_cap {
         AnswerCap::MaxTokens => ("max_tokens", AnswerCap::MaxCompletionTokens),
         AnswerCap::MaxCompletionTokens => ("max_completion_tokens", AnswerCap::MaxTokens),
     };
     let is_meant = request.max_tokens.is_some() && !known.has_switched_cap && words.name(name);
     if is_meant {
-        known.answer_cap = other;
+        known.profile.answer_cap = other;
         known.has_switched_cap = true;
     }
     is_meant

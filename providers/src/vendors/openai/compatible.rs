@@ -1,6 +1,12 @@
-//! Servers that are only known to speak the format: the oldest parameter names, the smallest common limits.
+//! Servers that are only known to speak the format: the oldest parameter names, the smallest common limits and schemas.
+//! Many of them pass requests on to OpenAI.
 
-use super::{AnswerCap, Profile};
+use super::{AnswerCap, Profile, Schemas};
 
-pub(super) const PROFILE: Profile =
-    Profile { answer_cap: AnswerCap::MaxTokens, most_alternatives: 20, health: None };
+pub(super) const PROFILE: Profile = Profile {
+    answer_cap: AnswerCap::MaxTokens,
+    most_alternatives: 20,
+    schemas: Schemas::Strict,
+    choices: None,
+    health: None,
+};

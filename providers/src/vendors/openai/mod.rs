@@ -22,6 +22,7 @@ use crate::http::{Answer, BODY_CAP, Client, SetupError, exchange};
 use crate::retry_after;
 
 mod capabilities;
+mod choices;
 mod compatible;
 mod errors;
 mod lenient_json;
@@ -32,6 +33,7 @@ mod openai_com;
 mod request;
 mod response;
 pub mod stream;
+mod strict_schema;
 mod vllm;
 
 use capabilities::Capabilities;
@@ -44,6 +46,9 @@ pub(crate) struct Profile {
     pub answer_cap: AnswerCap,
     /// More alternatives per token are never asked for.
     pub most_alternatives: u8,
+    pub schemas: Schemas,
+    /// How an answer is held to a list of texts; `None`: there is no way.
+    pub choices: Option<Choices>,
     /// Path at the server's root that tells whether it is up; `None`: its model list does.
     pub health: Option<&'static str>,
 }
@@ -52,6 +57,24 @@ pub(crate) struct Profile {
 pub(crate) enum AnswerCap {
     MaxTokens,
     MaxCompletionTokens,
+}
+
+/// Which JSON Schemas a server takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Schemas {
+    /// All keywords, those for lengths and ranges too.
+    Full,
+    /// Those of OpenAI's strict mode.
+    Strict,
+}
+
+/// The parameter that holds an answer to a list of texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choices {
+    /// llama.cpp's `grammar`.
+    Grammar,
+    /// vLLM's `structured_outputs`.
+    StructuredOutputs,
 }
 
 pub(crate) const fn profile(dialect: Dialect) -> Profile {

@@ -1,11 +1,15 @@
 //! A [`ChatRequest`] as the JSON body of `POST chat/completions`.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::AnswerCap;
 use super::capabilities::{Known, Parameter};
+use super::choices::grammar;
+use super::strict_schema::strict;
+use super::{AnswerCap, Choices, Schemas};
 use crate::call::Body;
 use crate::chat::{ChatRequest, Message};
 
@@ -31,6 +35,10 @@ struct Wire<'a> {
     top_logprobs: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_outputs: Option<StructuredOutputs<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grammar: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -43,11 +51,17 @@ struct ResponseFormat<'a> {
 struct JsonSchema<'a> {
     name: &'a str,
     strict: bool,
-    schema: &'a Value,
+    schema: Cow<'a, Value>,
+}
+
+#[derive(Debug, Serialize)]
+struct StructuredOutputs<'a> {
+    choice: &'a [String],
 }
 
 /// The body for a server with these capabilities, and what had to be left out of it.
 pub(super) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body {
+    let profile = known.profile();
     let mut dropped = Vec::new();
     // `asked` is whether the request has the parameter at all.
     let mut keeps = |parameter: Parameter, asked: bool| {
@@ -63,14 +77,16 @@ pub(super) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body 
     let seed = request.seed.filter(|_| keeps(Parameter::Seed, true));
     let has_stop = keeps(Parameter::Stop, !request.stop.is_empty());
     let schema = request.response_schema.as_deref().filter(|_| keeps(Parameter::ResponseFormat, true));
+    let choices = choices(request).filter(|_| keeps(Parameter::Choices, true));
     let top_logprobs = request.top_logprobs.filter(|_| takes_logprobs).map(|asked| {
-        let allowed = asked.min(known.most_alternatives());
+        let allowed = asked.min(profile.most_alternatives);
         if allowed < asked {
             dropped.push("top_logprobs");
         }
         allowed
     });
-    let cap_is = |name: AnswerCap| request.max_tokens.filter(|_| known.answer_cap() == name);
+    let cap_is = |name: AnswerCap| request.max_tokens.filter(|_| profile.answer_cap == name);
+    let choices_by = |way: Choices| choices.filter(|_| profile.choices == Some(way));
     let wire = Wire {
         model,
         messages: &request.messages,
@@ -84,12 +100,30 @@ pub(super) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body 
         top_logprobs,
         response_format: schema.map(|schema| ResponseFormat {
             r#type: "json_schema",
-            json_schema: JsonSchema { name: &schema.name, strict: true, schema: &schema.schema },
+            json_schema: JsonSchema {
+                name: &schema.name,
+                strict: true,
+                schema: taken(&schema.schema, profile.schemas),
+            },
         }),
+        structured_outputs: choices_by(Choices::StructuredOutputs).map(|choice| StructuredOutputs { choice }),
+        grammar: choices_by(Choices::Grammar).map(grammar),
     };
     #[expect(clippy::expect_used, reason = "string keys, numbers and JSON values always serialise")]
     let bytes = serde_json::to_vec(&wire).expect("a chat request serialises");
     Body { revision: known.revision(), bytes: Bytes::from(bytes), dropped }
+}
+
+/// The texts that the answer may be, where the request says so: a schema says more.
+pub(super) fn choices(request: &ChatRequest) -> Option<&[String]> {
+    request.choices.as_deref().filter(|choices| request.response_schema.is_none() && !choices.is_empty())
+}
+
+fn taken(schema: &Value, schemas: Schemas) -> Cow<'_, Value> {
+    match schemas {
+        Schemas::Full => Cow::Borrowed(schema),
+        Schemas::Strict => Cow::Owned(strict(schema)),
+    }
 }
 
 #[cfg(test)]
@@ -119,8 +153,9 @@ mod tests {
             top_logprobs: Some(50),
             response_schema: Some(Arc::new(ResponseSchema {
                 name: "verdict".to_owned(),
-                schema: json!({"type": "object"}),
+                schema: json!({"type": "string", "maxLength": 9}),
             })),
+            choices: Some(["A".to_owned(), "tie".to_owned()].into()),
             deadline: None,
         }
     }
@@ -155,7 +190,7 @@ mod tests {
             "top_logprobs": 50,
             "response_format": {
                 "type": "json_schema",
-                "json_schema": {"name": "verdict", "strict": true, "schema": {"type": "object"}},
+                "json_schema": {"name": "verdict", "strict": true, "schema": {"type": "string", "maxLength": 9}},
             },
         });
         assert_eq!(body, expected);
@@ -169,5 +204,27 @@ mod tests {
         assert!(body.get("max_tokens").is_none());
         assert_eq!(body["top_logprobs"], 20);
         assert_eq!(dropped, ["top_logprobs"]);
+        assert_eq!(body["response_format"]["json_schema"]["schema"], json!({"type": "string"}));
+    }
+
+    #[test]
+    fn choices_go_where_the_dialect_has_a_place_for_them() {
+        let mut request = ChatRequest { response_schema: None, top_logprobs: None, ..full() };
+        let check =
+            |request: &ChatRequest, dialect, structured_outputs: Value, grammar: Value, dropped: &[&str]| {
+                let (body, left_out) = encoded(request, dialect);
+                let field = |name: &str| body.get(name).cloned().unwrap_or_default();
+                assert_eq!(field("structured_outputs"), structured_outputs, "{dialect:?}");
+                assert_eq!(field("grammar"), grammar, "{dialect:?}");
+                assert_eq!(left_out, dropped, "{dialect:?}");
+            };
+        check(&request, Dialect::Vllm, json!({"choice": ["A", "tie"]}), Value::Null, &[]);
+        check(&request, Dialect::LlamaCpp, Value::Null, json!("root ::= \"A\" | \"tie\""), &[]);
+        for dialect in [Dialect::OpenAi, Dialect::Ollama, Dialect::Compatible] {
+            check(&request, dialect, Value::Null, Value::Null, &["choices"]);
+        }
+        request.choices = Some([].into());
+        check(&request, Dialect::Vllm, Value::Null, Value::Null, &[]);
+        check(&full(), Dialect::LlamaCpp, Value::Null, Value::Null, &[]);
     }
 }

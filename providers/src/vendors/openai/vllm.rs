@@ -1,6 +1,12 @@
 //! vLLM. `--max-logprobs` is 20 unless the operator says otherwise, so more is asked for and the limit learned.
+//! Alternatives are reported behind the mask of `structured_outputs`: what may not be written has probability 0.
 
-use super::{AnswerCap, Profile};
+use super::{AnswerCap, Choices, Profile, Schemas};
 
-pub(super) const PROFILE: Profile =
-    Profile { answer_cap: AnswerCap::MaxTokens, most_alternatives: u8::MAX, health: Some("/health") };
+pub(super) const PROFILE: Profile = Profile {
+    answer_cap: AnswerCap::MaxTokens,
+    most_alternatives: u8::MAX,
+    schemas: Schemas::Full,
+    choices: Some(Choices::StructuredOutputs),
+    health: Some("/health"),
+};

@@ -24,6 +24,12 @@ fn refusal(message: &str, param: &str, code: &str) -> Refusal {
     Refusal::of(400, &json!({"error": {"message": message, "param": param, "code": code}}))
 }
 
+/// The same for an answer that is one of a few texts, which a schema would forestall.
+fn asking_for_choices() -> ChatRequest {
+    let choices = Some(["A".to_owned(), "B".to_owned()].into());
+    ChatRequest { response_schema: None, choices, ..asking_for_everything() }
+}
+
 /// The next body after this refusal, and what is left out of it.
 fn after(capabilities: &Capabilities, message: &str, param: &str, code: &str) -> (Value, Vec<&'static str>) {
     capabilities.learn(&refusal(message, param, code), &asking_for_everything());
@@ -61,6 +67,22 @@ fn refused_parameter_is_left_out() {
 }
 
 #[test]
+fn refused_choices_are_left_out() {
+    let check = |dialect, message: &str, param: &str| {
+        let capabilities = fresh(dialect);
+        capabilities.learn(&refusal(message, param, ""), &asking_for_choices());
+        let body = request::encode(&asking_for_choices(), "m", &capabilities.known());
+        let sent: Value = serde_json::from_slice(&body.bytes).unwrap();
+        assert_eq!(body.dropped, ["choices"], "{message}");
+        assert_eq!((sent.get("structured_outputs"), sent.get("grammar")), (None, None), "{message}");
+    };
+    check(Dialect::Vllm, "structured outputs are not supported by this model", "");
+    check(Dialect::Vllm, "Extra inputs are not permitted", "body.structured_outputs");
+    check(Dialect::LlamaCpp, "Failed to initialize samplers: failed to parse grammar", "");
+    check(Dialect::LlamaCpp, "Unrecognized request argument supplied: grammar", "");
+}
+
+#[test]
 fn other_refusals_teach_nothing() {
     let check = |message: &str, param: &str, code: &str| {
         let capabilities = fresh(Dialect::Compatible);
@@ -82,6 +104,7 @@ fn other_refusals_teach_nothing() {
 fn parameter_that_was_not_sent_teaches_nothing() {
     let capabilities = fresh(Dialect::Vllm);
     capabilities.learn(&refusal("seed is not supported", "", ""), &ChatRequest::user("hi"));
+    capabilities.learn(&refusal("failed to parse grammar", "", ""), &asking_for_everything());
     capabilities.learn(&refusal("top_logprobs must be at most 5", "", ""), &ChatRequest::user("hi"));
     assert_eq!(capabilities.known().revision(), 0);
 }
