@@ -1,4 +1,14 @@
 //! What is only true of the whole: one test binary, so that there is one link.
 
 #[cfg(test)]
+mod api;
+#[cfg(test)]
+mod cli;
+#[cfg(test)]
+mod drills;
+#[cfg(test)]
+mod engine;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
 mod tidy;

@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use crate::recall::Recall;
+
 /// A chat completion to ask of one judge. The model and the address belong to the provider stack.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
@@ -25,6 +27,8 @@ pub struct ChatRequest {
     pub choices: Option<Arc<[String]>>,
     /// Total time for this call with all its waits and retries; the stack's own deadline when `None`.
     pub deadline: Option<Duration>,
+    /// When the caller takes the call back: what was not sent by then never is.
+    pub recall: Recall,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,6 +129,7 @@ impl ChatRequest {
             response_schema: None,
             choices: None,
             deadline: None,
+            recall: Recall::default(),
         }
     }
 }

@@ -48,6 +48,9 @@ pub enum ErrorKind {
     /// No slot, request or token could be had before the deadline.
     #[error("own limit of this server: {message}")]
     LimitExceeded { message: String },
+    /// The caller took the call back while nothing of it was on the wire.
+    #[error("taken back by the caller")]
+    Recalled,
 }
 
 impl ErrorKind {
@@ -66,7 +69,8 @@ impl ErrorKind {
             | Self::TooLong { .. }
             | Self::ContentFilter { .. }
             | Self::BreakerOpen
-            | Self::LimitExceeded { .. } => false,
+            | Self::LimitExceeded { .. }
+            | Self::Recalled => false,
         }
     }
 
@@ -82,7 +86,8 @@ impl ErrorKind {
             | Self::ContentFilter { .. }
             | Self::RateLimited { .. }
             | Self::BreakerOpen
-            | Self::LimitExceeded { .. } => false,
+            | Self::LimitExceeded { .. }
+            | Self::Recalled => false,
         }
     }
 }
@@ -135,6 +140,7 @@ mod tests {
         check(ErrorKind::Garbage { message: text() }, true, true);
         check(ErrorKind::Timeout { after_ms: 1 }, true, true);
         check(ErrorKind::BreakerOpen, false, false);
+        check(ErrorKind::Recalled, false, false);
         check(ErrorKind::LimitExceeded { message: text() }, false, false);
     }
 }

@@ -1,6 +1,7 @@
 //! Errors of native routes: `application/problem+json` (RFC 9457). A 5xx body carries an id, not the cause.
 
 use axum::Json;
+use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
@@ -177,7 +178,10 @@ impl IntoResponse for ApiError {
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(error = &self as &dyn std::error::Error, "request failed");
         }
-        let mut response = (status, Json(self.body(status))).into_response();
+        let body = self.body(status);
+        let mut response = (status, Json(&body)).into_response();
+        // For `with_request_id`, which knows the id.
+        response.extensions_mut().insert(body);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if status == StatusCode::SERVICE_UNAVAILABLE {
@@ -185,4 +189,14 @@ impl IntoResponse for ApiError {
         }
         response
     }
+}
+
+/// Writes the request's id into a problem document; other responses stay as they are.
+pub(super) fn with_request_id(mut response: Response, request_id: &str) -> Response {
+    let Some(mut body) = response.extensions_mut().remove::<ProblemBody>() else { return response };
+    body.request_id = Some(request_id.to_owned());
+    if let Ok(json) = serde_json::to_vec(&body) {
+        *response.body_mut() = Body::from(json);
+    }
+    response
 }

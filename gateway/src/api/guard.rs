@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::error::ApiError;
+use super::error::{ApiError, with_request_id};
 use crate::app::App;
 
 pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -24,6 +24,7 @@ pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Resp
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     };
+    response = with_request_id(response, &request_id);
     if let Ok(value) = HeaderValue::from_str(&request_id) {
         response.headers_mut().insert(REQUEST_ID.clone(), value);
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use futures::StreamExt;
@@ -18,7 +19,7 @@ use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::{Case, Mode};
 use crate::engine::run::{RunSpec, usual_concurrency};
-use crate::engine::{EngineError, kinship_gap_of, plan};
+use crate::engine::{EngineError, kinship_gap_of, plan, prompt};
 use crate::intake::{CandidateTexts, CaseFile, FieldMap, IntakeOptions, Report, validate};
 use crate::judge::ProviderKind;
 use crate::panel::Panel;
@@ -72,9 +73,14 @@ pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Pass);
     }
     let app = App::build(config).await.map_err(setup::app_failure)?;
+    let signals = Signals::listen();
     let job = Job { panel, total: checked.cases, file, options };
-    let exit = judge_all(&app, job, &args).await;
-    app.shut_down(crate::api::SHUTDOWN_GRACE).await;
+    let exit = judge_all(&app, job, &args, &signals).await;
+    // Sent calls finish and are recorded, unless a second signal wants the end at once.
+    tokio::select! {
+        () = app.shut_down(crate::api::SHUTDOWN_GRACE) => {}
+        () = signals.hard.cancelled() => app.shut_down(Duration::ZERO).await,
+    }
     exit
 }
 
@@ -85,9 +91,8 @@ struct Job {
     options: IntakeOptions,
 }
 
-async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failure> {
+async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> Result<Exit, Failure> {
     let (run_id, resumed) = begin_run(app, &job, args).await?;
-    let signals = Signals::listen();
     let stop = signals.soft.child_token();
     let spec = RunSpec {
         id: Arc::from(run_id.as_str()),
@@ -113,7 +118,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failur
     let mut sink = Sink::open(args)?;
     let mut progress = Progress::new(job.total, args.quiet);
     let (cases, reader) = read_cases(job.file, job.options, stop.clone());
-    let mut outcomes = std::pin::pin!(app.engine().judge_run(spec, cases));
+    let mut outcomes = Box::pin(app.engine().judge_run(spec, cases));
     let mut summary = RunSummary::new();
     let mut rows: Vec<CaseVerdict> = Vec::new();
     let mut first_error: Option<EngineError> = None;
@@ -145,6 +150,8 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs) -> Result<Exit, Failur
             undecided: summary.undecided,
         });
     }
+    // The reader may wait for a place in the channel, which nobody empties any more.
+    drop(outcomes);
     progress.finish();
     sink.finish()?;
     reader
@@ -253,6 +260,9 @@ fn refuse_bad_cases(path: &Path, checked: &Report, args: &JudgeArgs) -> Result<(
 fn refuse_unaskable(path: &Path, panel: &Panel, checked: &Report) -> Result<(), Failure> {
     let mut problems = Vec::new();
     for judge in plan::askable_judges(panel) {
+        if let Err(misfit) = prompt::fits(&judge.template, &panel.rubric) {
+            problems.push(format!("judge `{}`: {misfit}", judge.id));
+        }
         for &mode in checked.modes.keys() {
             if judge.template.source(mode).is_none() {
                 problems.push(format!(

@@ -6,7 +6,7 @@ use aggregation::scale::Scale;
 use aggregation::vote::{Abstention, UnparseableClass};
 use providers::chat::{ChatRequest, ChatResponse, Usage};
 use providers::error::{ErrorKind, ProviderError};
-use providers::pricing;
+use providers::{Recall, pricing};
 use tokio::time::Instant;
 use tower::ServiceExt;
 
@@ -34,6 +34,14 @@ struct Answer {
     detail: Option<String>,
 }
 
+/// Why a request has no answer.
+enum Unanswered {
+    /// The caller went away, and nothing was on the wire then.
+    Recalled,
+    /// The kind of missing vote, and what happened in words.
+    Failed(Abstention, String),
+}
+
 /// What a call gave.
 pub(super) struct Asked {
     /// One per criterion of the call.
@@ -42,16 +50,17 @@ pub(super) struct Asked {
     pub prompt: Option<Prompt>,
 }
 
-/// Asks one judge. Never fails: what goes wrong is an abstention.
-pub(super) async fn ask(engine: &Engine, work: &Work, call: &Call) -> Asked {
+/// Asks one judge. What goes wrong is an abstention; `None`: the caller went away before anything came back, so there
+/// is nothing to keep.
+pub(super) async fn ask(engine: &Engine, work: &Work, call: &Call) -> Option<Asked> {
     match prompt_of(work, call) {
         Ok(prompt) => {
-            let judgments = ask_with(engine, work, call, &prompt).await;
-            Asked { judgments, prompt: Some(prompt) }
+            let judgments = ask_with(engine, work, call, &prompt).await?;
+            Some(Asked { judgments, prompt: Some(prompt) })
         }
         Err(error) => {
             let judgments = failed(call, Abstention::Unavailable, &error.to_string(), CallFacts::default());
-            Asked { judgments, prompt: None }
+            Some(Asked { judgments, prompt: None })
         }
     }
 }
@@ -66,14 +75,15 @@ fn prompt_of(work: &Work, call: &Call) -> Result<Prompt, PromptError> {
     })
 }
 
-async fn ask_with(engine: &Engine, work: &Work, call: &Call, prompt: &Prompt) -> Vec<Judgment> {
+async fn ask_with(engine: &Engine, work: &Work, call: &Call, prompt: &Prompt) -> Option<Vec<Judgment>> {
     let mut facts = CallFacts::default();
     let started = Instant::now();
     let first = request(work, call, prompt);
     let answers = match send(engine, work, call, first.clone(), &mut facts).await {
-        Err((abstention, detail)) => {
+        Err(Unanswered::Recalled) => return None,
+        Err(Unanswered::Failed(abstention, detail)) => {
             facts.latency_us = micros_since(started);
-            return failed(call, abstention, &detail, facts);
+            return Some(failed(call, abstention, &detail, facts));
         }
         Ok(response) => answers(work, call, &response),
     };
@@ -89,7 +99,7 @@ async fn ask_with(engine: &Engine, work: &Work, call: &Call, prompt: &Prompt) ->
         Some(_) | None => answers,
     };
     facts.latency_us = micros_since(started);
-    judgments(call, answers, facts)
+    Some(judgments(call, answers, facts))
 }
 
 fn request(work: &Work, call: &Call, prompt: &Prompt) -> ChatRequest {
@@ -110,6 +120,7 @@ fn request(work: &Work, call: &Call, prompt: &Prompt) -> ChatRequest {
         response_schema: prompt.schema.clone(),
         choices: prompt.choices.clone(),
         deadline: Some(work.deadline.saturating_duration_since(Instant::now())),
+        recall: Recall::on(work.cancel.clone()),
     }
 }
 
@@ -132,13 +143,16 @@ async fn send(
     call: &Call,
     mut request: ChatRequest,
     facts: &mut CallFacts,
-) -> Result<ChatResponse, (Abstention, String)> {
+) -> Result<ChatResponse, Unanswered> {
     let Some(provider) = engine.askers.load().provider(&work.panel.name, &call.judge.id) else {
-        return Err((Abstention::Unavailable, format!("no provider is wired for judge `{}`", call.judge.id)));
+        let detail = format!("no provider is wired for judge `{}`", call.judge.id);
+        return Err(Unanswered::Failed(Abstention::Unavailable, detail));
     };
     request.deadline = Some(work.deadline.saturating_duration_since(Instant::now()));
     let cleared = perimeter::clear(request, &work.case, &work.panel, &call.judge)
-        .map_err(|exclusion| (Abstention::Excluded(exclusion), String::from("the case may not leave")))?;
+        .map_err(|exclusion| {
+            Unanswered::Failed(Abstention::Excluded(exclusion), String::from("the case may not leave"))
+        })?;
     match provider.oneshot(cleared.into_inner()).await {
         Ok(response) => {
             note(call, facts, &response);
@@ -146,7 +160,7 @@ async fn send(
         }
         Err(error) => {
             facts.attempts.extend_from_slice(&error.attempts);
-            Err((abstention_of(&error), error.to_string()))
+            Err(unanswered(&error))
         }
     }
 }
@@ -255,8 +269,9 @@ fn failed(call: &Call, abstention: Abstention, detail: &str, facts: CallFacts) -
 }
 
 /// Each failure is one kind of abstention, never a number.
-fn abstention_of(error: &ProviderError) -> Abstention {
-    match &error.kind {
+fn unanswered(error: &ProviderError) -> Unanswered {
+    let abstention = match &error.kind {
+        ErrorKind::Recalled => return Unanswered::Recalled,
         ErrorKind::TooLong { .. } => Abstention::TooLong,
         ErrorKind::ContentFilter { .. } => Abstention::Refused,
         ErrorKind::RateLimited { .. } | ErrorKind::LimitExceeded { .. } => Abstention::RateLimited,
@@ -267,7 +282,8 @@ fn abstention_of(error: &ProviderError) -> Abstention {
         | ErrorKind::Connection { .. }
         | ErrorKind::Garbage { .. }
         | ErrorKind::BreakerOpen => Abstention::Unavailable,
-    }
+    };
+    Unanswered::Failed(abstention, error.to_string())
 }
 
 fn micros_since(start: Instant) -> u64 {

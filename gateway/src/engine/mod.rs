@@ -130,7 +130,8 @@ impl Engine {
         for judge in &panel.judges {
             attend(&work, judge, &mut attendance);
         }
-        let mut collected = match plan::emptiness(&work.case, panel.rubric.empty) {
+        let emptiness = plan::emptiness(panel, &work.case);
+        let mut collected = match emptiness {
             Emptiness::None => fan_out::ask_all(self, &work, &attendance.asked).await?,
             Emptiness::Excluded => {
                 let asked = std::mem::take(&mut attendance.asked);
@@ -141,7 +142,8 @@ impl Engine {
             }
             Emptiness::Fails(side) => self.by_rule(&work, &attendance.asked, side).await?,
         };
-        if !attendance.asked.is_empty() {
+        // Nobody has to be replaced where the rubric has decided; an excluded member has.
+        if emptiness == Emptiness::None {
             self.ask_replacements(&work, &mut attendance, &mut collected).await?;
         }
         self.conclude(&work, &attendance, collected).await

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use aggregation::scale::Scale;
 use aggregation::vote::{Exclusion, Order};
 
+use super::prompt;
 use crate::case::{Candidates, Case, Mode};
 use crate::judge::{Judge, ScoringMode};
 use crate::kinship::{Kin, kinship};
@@ -106,33 +107,38 @@ pub fn samples(judge: &Judge) -> u32 {
     }
 }
 
-/// What the rubric makes of empty candidates.
-pub fn emptiness(case: &Case, rule: EmptyCandidate) -> Emptiness {
-    let is_empty = |text: &str| text.trim().is_empty();
+/// What the rubric makes of empty candidates. A panel of recorded judges needs no texts, so theirs may be missing.
+pub fn emptiness(panel: &Panel, case: &Case) -> Emptiness {
+    if panel.judges.iter().all(|judge| judge.server.replay.is_some()) {
+        return Emptiness::None;
+    }
     let side = match &case.candidates {
-        Candidates::One(only) if is_empty(&only.output) => EmptySide::Only,
+        Candidates::One(only) if only.is_blank() => EmptySide::Only,
         Candidates::One(_) => return Emptiness::None,
-        Candidates::Pair { a, b } => match (is_empty(&a.output), is_empty(&b.output)) {
+        Candidates::Pair { a, b } => match (a.is_blank(), b.is_blank()) {
             (true, true) => EmptySide::Both,
             (true, false) => EmptySide::A,
             (false, true) => EmptySide::B,
             (false, false) => return Emptiness::None,
         },
     };
-    match rule {
+    match panel.rubric.empty {
         EmptyCandidate::Exclude => Emptiness::Excluded,
         EmptyCandidate::Fail => Emptiness::Fails(side),
     }
 }
 
-/// Why some judge of the panel could not be asked about this case at all: a template without a file for its mode, or
-/// a field that the template needs and the case lacks. Known before the first call.
+/// Why some judge of the panel could not be asked about this case at all: a template without a file for its mode or
+/// without room for what the rubric asks, or a field that the template needs and the case lacks. Known before the first call.
 pub fn unaskable(panel: &Panel, case: &Case) -> Option<String> {
     let mode = case.mode();
     askable_judges(panel).find_map(|judge| {
         let template = &judge.template;
         if template.source(mode).is_none() {
             return Some(no_file(judge, mode));
+        }
+        if let Err(misfit) = prompt::fits(template, &panel.rubric) {
+            return Some(format!("judge `{}`: {misfit}", judge.id));
         }
         let missing = template.needs(mode).iter().find(|field| !field.is_in(case))?;
         Some(lacks(judge, missing.name()))

@@ -120,7 +120,7 @@ fn explained(kind: &ErrorKind, judge: &Judge) -> String {
             format!("try again later, or lower `servers.{name}.limits`")
         }
         ErrorKind::TooLong { .. } => String::from("the model's context is too small for any case"),
-        ErrorKind::BadRequest { .. } | ErrorKind::ContentFilter { .. } => return format!("`{address}`: {kind}"),
+        ErrorKind::BadRequest { .. } | ErrorKind::ContentFilter { .. } | ErrorKind::Recalled => return format!("`{address}`: {kind}"),
     };
     format!("`{address}`: {kind}; hint: {hint}")
 }

@@ -43,6 +43,7 @@ where
         let asking = self.inner.clone().oneshot(call.clone());
         Box::pin(async move {
             // The future is gone after this line, so an attempt that was cut has been logged.
+            let asking = unless_recalled(&call, asking);
             let outcome = match call.deadline() {
                 Some(deadline) => timeout_at(deadline, asking).await.unwrap_or_else(|_| Err(expired(&call))),
                 None => asking.await,
@@ -53,6 +54,36 @@ where
             }
         })
     }
+}
+
+/// Drops the call once its caller took it back, unless a request is on the wire: that one may finish.
+async fn unless_recalled(
+    call: &Call,
+    asking: impl Future<Output = Result<ChatResponse, ProviderError>>,
+) -> Result<ChatResponse, ProviderError> {
+    let recall = &call.request().recall;
+    let recalled = || Err(ErrorKind::Recalled.into());
+    if recall.is_called() {
+        return recalled();
+    }
+    let mut asking = std::pin::pin!(asking);
+    tokio::select! {
+        // The call first, so that its stage is known afterwards.
+        biased;
+        outcome = &mut asking => return outcome,
+        () = recall.called() => {}
+    }
+    let is_sent = || call.stage() == Stage::Answer;
+    std::future::poll_fn(|context| {
+        if !is_sent() {
+            return Poll::Ready(recalled());
+        }
+        match asking.as_mut().poll(context) {
+            Poll::Pending if !is_sent() => Poll::Ready(recalled()),
+            progress => progress,
+        }
+    })
+    .await
 }
 
 /// What ran out of time, by what the call was waiting for.

@@ -90,6 +90,9 @@ impl RetryPolicy {
     /// The pause before the next request, or `None` when there should be none.
     fn next_pause(&mut self, call: &Call, error: &ProviderError) -> Option<Duration> {
         let hints = call.take_hints();
+        if call.request().recall.is_called() {
+            return None;
+        }
         if hints.has(Hint::Learned) && self.lessons < MOST_LESSONS {
             self.lessons += 1;
             return Some(Duration::ZERO);

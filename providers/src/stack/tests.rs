@@ -445,3 +445,50 @@ async fn breaker_ignores_our_own_limits() {
     assert_eq!(server.breaker("m").state(), BreakerState::Closed);
     assert_eq!(server.limits().requests_per_minute, limit(1));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_taken_back_is_never_sent_and_a_sent_one_finishes() {
+    let scripted = slow(20 * SECOND);
+    let provider = built(&scripted, ServerLimits { concurrency: limit(1), ..Default::default() }, once());
+    let token = tokio_util::sync::CancellationToken::new();
+    let ask = || {
+        let recall = crate::Recall::on(token.clone());
+        provider.clone().oneshot(ChatRequest { recall, ..ChatRequest::user("hi") })
+    };
+    let started = Instant::now();
+    let taking_back = async {
+        sleep(SECOND).await;
+        token.cancel();
+    };
+    let waiting = async { (ask().await, started.elapsed()) };
+    let (sent, (waiting, waited), ()) = tokio::join!(ask(), waiting, taking_back);
+    assert_eq!(sent.unwrap().attempts.len(), 1);
+    let error = waiting.unwrap_err();
+    assert_eq!((error.kind, error.attempts.len(), waited), (ErrorKind::Recalled, 0, SECOND));
+    assert_eq!(ask().await.unwrap_err().kind, ErrorKind::Recalled);
+    assert_eq!(scripted.calls(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_taken_back_is_not_tried_again() {
+    let scripted = Scripted::new(|_| ScriptedReply::Fail(server_error()).after(2 * SECOND));
+    let provider = built(&scripted, ServerLimits::default(), StackSettings::default());
+    for (cancelled_after, expected) in [
+        (SECOND, server_error()),
+        // During the pause before the second request.
+        (2 * SECOND + Duration::from_millis(1), ErrorKind::Recalled),
+    ] {
+        let before = scripted.calls();
+        let token = tokio_util::sync::CancellationToken::new();
+        let recall = crate::Recall::on(token.clone());
+        let asking = provider.clone().oneshot(ChatRequest { recall, ..ChatRequest::user("hi") });
+        let taking_back = async {
+            sleep(cancelled_after).await;
+            token.cancel();
+        };
+        let (outcome, ()) = tokio::join!(asking, taking_back);
+        let error = outcome.unwrap_err();
+        assert_eq!((error.kind, error.attempts.len()), (expected, 1));
+        assert_eq!(scripted.calls(), before + 1);
+    }
+}

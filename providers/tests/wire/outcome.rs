@@ -60,6 +60,7 @@ pub fn of_error(error: &ProviderError, is_final: bool) -> String {
         ErrorKind::Garbage { message } => format!("garbage {}", text(message)),
         ErrorKind::Timeout { after_ms } => format!("timeout {after_ms}"),
         ErrorKind::BreakerOpen => "breaker_open".to_owned(),
+        ErrorKind::Recalled => "recalled".to_owned(),
         ErrorKind::LimitExceeded { message } => format!("limit_exceeded {}", text(message)),
     };
     let retry = if error.is_retryable() && !is_final { "retry" } else { "no_retry" };

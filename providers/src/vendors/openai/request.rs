@@ -157,6 +157,7 @@ mod tests {
             })),
             choices: Some(["A".to_owned(), "tie".to_owned()].into()),
             deadline: None,
+            recall: crate::Recall::default(),
         }
     }
 

@@ -1,0 +1,29 @@
+//! The built program, as a user types it.
+
+mod check;
+mod help;
+mod judge;
+mod refused;
+mod replay;
+mod resume;
+mod show;
+
+use serde_json::json;
+
+use crate::support::panel::{Folder, panel};
+use crate::support::upstream::Upstream;
+
+/// A folder with the usual panel, its judges at this server, and three cases.
+fn folder(upstream: &Upstream) -> Folder {
+    let folder = Folder::with_panel(&panel(upstream.base_url()));
+    folder.write("cases.jsonl", &cases(3));
+    folder
+}
+
+fn cases(count: usize) -> String {
+    (1..=count)
+        .map(|n| {
+            format!("{}\n", json!({"id": format!("q{n}"), "input": "Who?", "output": format!("No. {n}")}))
+        })
+        .collect()
+}

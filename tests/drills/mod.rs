@@ -1,0 +1,3 @@
+//! What happens when something breaks.
+
+mod kill;
