@@ -165,6 +165,8 @@ pub fn problem_kinds() -> Vec<ProblemBody> {
         ApiError::UnknownPanel { name: word(), known: word() },
         ApiError::UnknownVerdict(word()),
         ApiError::InvalidCase(Vec::new()),
+        ApiError::BadIdempotencyKey(BadKey),
+        ApiError::IdempotencyConflict,
         ApiError::NoQuorumByKinship { panel: word(), model: word(), judges: word() },
         ApiError::Unaskable { reason: word() },
         ApiError::MissingKey { judge: word(), source_name: word() },

@@ -102,17 +102,14 @@ pub async fn create(
         allow_kin: request.allow_kin,
         cancel: cancel.clone(),
     };
-    match keyed {
-        Some(keyed) => answer_keyed(app.engine().judge_keyed(keyed, request).await?),
-        None => {
-            // Dropped with this handler when the client hangs up: unsent calls are dropped, sent ones finish and are
-            // recorded.
-            let hang_up = cancel.drop_guard();
-            let verdict = app.engine().judge(request).await?;
-            hang_up.disarm();
-            Ok(with_headers(&verdict))
-        }
+    if let Some(keyed) = keyed {
+        return answer_keyed(app.engine().judge_keyed(keyed, request).await?);
     }
+    // Dropped with this handler when the client hangs up: unsent calls are dropped, sent ones finish and are recorded.
+    let hang_up = cancel.drop_guard();
+    let verdict = app.engine().judge(request).await?;
+    hang_up.disarm();
+    Ok(with_headers(&verdict))
 }
 
 fn answer_keyed(answer: KeyedAnswer) -> Result<Response, ApiError> {

@@ -136,7 +136,10 @@ fn decide_criterion(
             outcome: Err(Abstention::Excluded(*exclusion)),
         }));
     }
-    let votes = fold_orders(&passes, orders, &scale);
+    let mut votes = fold_orders(&passes, orders, &scale);
+    // In the panel's order, whatever order the replies came in.
+    let members = || work.panel.judges.iter().chain(&work.panel.replacements);
+    votes.sort_by_key(|vote| members().position(|judge| judge.id == vote.judge));
     let policy = policy(&work.panel, criterion, scale.clone());
     let verdict = decide(&votes, &policy);
     Decided { scale, votes, verdict }

@@ -90,7 +90,11 @@ impl Keys {
 
 impl Engine {
     /// The answer that is kept for this key; `None`: nobody has answered yet.
-    pub async fn kept_answer(&self, project: &str, keyed: &Keyed) -> Result<Option<KeyedAnswer>, EngineError> {
+    pub async fn kept_answer(
+        &self,
+        project: &str,
+        keyed: &Keyed,
+    ) -> Result<Option<KeyedAnswer>, EngineError> {
         match self.store.idempotency(&request_key(project, keyed), self.clock.now_us()).await? {
             Some(row) => self.answer_of(&row, keyed).await,
             None => Ok(None),
@@ -129,7 +133,8 @@ impl Engine {
             ended.as_mut().enable();
             let now_us = self.clock.now_us();
             let row = self.store.idempotency(key, now_us).await?;
-            let is_owned = row.is_some_and(|row| row.end.is_none() && row.reservation.lease_until_us > now_us);
+            let is_owned =
+                row.is_some_and(|row| row.end.is_none() && row.reservation.lease_until_us > now_us);
             if !is_owned || self.tasks.is_closed() {
                 return Ok(());
             }
@@ -171,7 +176,11 @@ impl Engine {
     }
 
     /// `None`: the request is being answered, or its owner died.
-    async fn answer_of(&self, row: &IdempotencyRow, keyed: &Keyed) -> Result<Option<KeyedAnswer>, EngineError> {
+    async fn answer_of(
+        &self,
+        row: &IdempotencyRow,
+        keyed: &Keyed,
+    ) -> Result<Option<KeyedAnswer>, EngineError> {
         if row.reservation.body_hash != keyed.body_hash {
             return Ok(Some(KeyedAnswer::OtherBody));
         }
@@ -251,7 +260,10 @@ impl Engine {
             Ok(is_owner) => is_owner,
             Err(error) => {
                 // The verdict is durable, so the next request of this key finds it when the lease has ended.
-                tracing::warn!(error = &error as &dyn std::error::Error, "the answer to a keyed request was not kept");
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "the answer to a keyed request was not kept"
+                );
                 true
             }
         }

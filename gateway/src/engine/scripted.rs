@@ -42,9 +42,14 @@ impl Bench {
     }
 
     /// Another gateway on the same store, or the same one after a restart.
-    pub(crate) async fn start(folder: Arc<TempDir>, clock: Clock, script_of: impl Fn(&str) -> Scripted) -> Self {
+    pub(crate) async fn start(
+        folder: Arc<TempDir>,
+        clock: Clock,
+        script_of: impl Fn(&str) -> Scripted,
+    ) -> Self {
         let source = Source { path: folder.path().join("panel.yaml"), ..Source::default() };
-        let load = |name: &str, folder: &Path| templates::load(name, folder).map_err(|error| error.to_string());
+        let load =
+            |name: &str, folder: &Path| templates::load(name, folder).map_err(|error| error.to_string());
         let config = settings::parse(PANEL, &source, &Environment::default(), &load).unwrap();
         let providers: HashMap<_, _> = config
             .judges

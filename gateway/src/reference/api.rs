@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::markdown::{anchor, code, heading, table};
+use super::markdown::{anchor, code, heading, paragraph, table};
 
 const INTRODUCTION: &str = "\
 The same document is at `/openapi.json`, in `docs/reference/openapi.json`, and as a page at `/docs`.
@@ -25,14 +25,19 @@ The case itself is described in [Cases](../guide/cases.md), the verdict in [Verd
 pub(super) fn page(document: &Value) -> String {
     let mut text = heading("HTTP API", "`gateway/src/api/mod.rs`");
     text.push_str(INTRODUCTION);
-    text.push_str(&table(&["route", "what"], &operations(document).map(summary).collect::<Vec<_>>()));
+    text.push_str(&table(
+        &["route", "what"],
+        &operations(document).map(|operation| summary(&operation)).collect::<Vec<_>>(),
+    ));
     for operation in operations(document) {
         text.push_str(&section(&operation));
     }
     text.push_str("## Problems\n\n");
     text.push_str(&table(&["status", "`type`", "`title`"], &problems()));
     text.push_str("## Shapes\n\n");
-    for (name, schema) in document["components"]["schemas"].as_object().into_iter().flatten() {
+    for (name, schema) in
+        document.pointer("/components/schemas").and_then(Value::as_object).into_iter().flatten()
+    {
         text.push_str(&shape(name, schema));
     }
     text.trim_end().to_owned() + "\n"
@@ -55,7 +60,7 @@ fn operations(document: &Value) -> impl Iterator<Item = Operation<'_>> {
     })
 }
 
-fn summary(operation: Operation<'_>) -> Vec<String> {
+fn summary(operation: &Operation<'_>) -> Vec<String> {
     let link = format!("[`{}`](#{})", operation.route, anchor(&operation.route));
     vec![link, words(&operation.about["summary"])]
 }
@@ -63,9 +68,7 @@ fn summary(operation: Operation<'_>) -> Vec<String> {
 fn section(operation: &Operation<'_>) -> String {
     let about = operation.about;
     let mut text = format!("## {}\n\n{}\n\n", operation.route, words(&about["summary"]));
-    if about["description"].is_string() {
-        text.push_str(&format!("{}\n\n", words(&about["description"])));
-    }
+    text.push_str(&paragraph(&words(&about["description"])));
     let parameters = about["parameters"].as_array().into_iter().flatten();
     let rows: Vec<Vec<String>> = parameters
         .map(|p| {
@@ -73,8 +76,8 @@ fn section(operation: &Operation<'_>) -> String {
         })
         .collect();
     text.push_str(&table(&["parameter", "in", "meaning"], &rows));
-    if about["requestBody"].is_object() {
-        text.push_str(&format!("Body: {}.\n\n", contents(&about["requestBody"]["content"])));
+    if let Some(content) = about.pointer("/requestBody/content") {
+        text.push_str(&paragraph(&format!("Body: {}.", contents(content))));
     }
     let responses = about["responses"].as_object().into_iter().flatten();
     let rows: Vec<Vec<String>> = responses
@@ -96,12 +99,10 @@ fn contents(content: &Value) -> String {
 
 fn shape(name: &str, schema: &Value) -> String {
     let mut text = format!("### {name}\n\n");
-    if schema["description"].is_string() {
-        text.push_str(&format!("{}\n\n", words(&schema["description"])));
-    }
+    text.push_str(&paragraph(&words(&schema["description"])));
     if let Some(values) = schema["enum"].as_array() {
         let values: Vec<String> = values.iter().filter_map(Value::as_str).map(code).collect();
-        text.push_str(&format!("One of {}.\n\n", values.join(", ")));
+        text.push_str(&paragraph(&format!("One of {}.", values.join(", "))));
     }
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -161,13 +162,14 @@ mod tests {
     #[test]
     fn every_kind_of_problem_is_listed() {
         let source = include_str!("../api/error.rs");
-        let names = source.split("fn kind_and_title").nth(1).and_then(|rest| rest.split("\n    }\n").next()).unwrap();
+        let names =
+            source.split("fn kind_and_title").nth(1).and_then(|rest| rest.split("\n    }\n").next()).unwrap();
         let listed = problems();
-        let mut named = 0;
+        let mut count = 0;
         for name in names.split("(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
             assert!(listed.iter().any(|row| row[1] == format!("`tribunal:{name}`")), "{name}");
-            named += 1;
+            count += 1;
         }
-        assert!(named > 10, "only {named} kinds were found");
+        assert!(count > 10, "only {count} kinds were found");
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::{Arg, Command, CommandFactory};
 
-use super::markdown::{code, heading, table};
+use super::markdown::{code, heading, paragraph, table};
 use crate::cli::Cli;
 use crate::cli::exit::Exit;
 
@@ -45,10 +45,10 @@ fn section(command: &Command) -> String {
     let usage = usage.trim_start_matches("Usage: ").trim();
     let own = command.get_arguments().filter(|argument| !argument.is_global_set());
     let mut text = format!("## tribunal {}\n\n{}", command.get_name(), about(command));
-    text.push_str(&format!("```\n{usage}\n```\n\n"));
+    text.push_str(&paragraph(&format!("```\n{usage}\n```")));
     text.push_str(&arguments(own));
     if let Some(more) = command.get_after_help() {
-        text.push_str(&format!("{more}\n\n"));
+        text.push_str(&paragraph(&more.to_string()));
     }
     text
 }
@@ -74,10 +74,10 @@ fn row(argument: &Arg) -> Vec<String> {
         argument.get_possible_values().iter().map(|value| code(value.get_name())).collect();
     let is_flag = !argument.get_action().takes_values();
     if !possible.is_empty() && !is_flag {
-        meaning.push_str(&format!(" One of {}.", possible.join(", ")));
+        meaning = format!("{meaning} One of {}.", possible.join(", "));
     }
     if let Some(variable) = argument.get_env() {
-        meaning.push_str(&format!(" Also the variable `{}`.", variable.to_string_lossy()));
+        meaning = format!("{meaning} Also the variable `{}`.", variable.to_string_lossy());
     }
     let defaults: Vec<String> =
         argument.get_default_values().iter().map(|value| code(&value.to_string_lossy())).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::markdown::{anchor, code, heading, table};
+use super::markdown::{anchor, code, heading, paragraph, table};
 
 pub(super) fn page(schema: &Value) -> String {
     let mut writer = Writer {
@@ -12,7 +12,7 @@ pub(super) fn page(schema: &Value) -> String {
         text: heading("panel.yaml", "`gateway/src/settings/file/mod.rs`"),
         seen: BTreeSet::new(),
     };
-    writer.text.push_str(&format!("{}\n\n", text_of(schema)));
+    writer.text.push_str(&paragraph(&text_of(schema)));
     writer.text.push_str(
         "The file is valid alone. `tribunal check` names every mistake with its line, `tribunal check --print` shows every value in \
          force, `tribunal schema` prints the JSON Schema for editors. A variable such as `TRIBUNAL__SERVER__BIND` overrides the key \
@@ -61,11 +61,8 @@ impl<'a> Writer<'a> {
                 continue;
             }
             let marks = if depth(&section.path) > 1 { "###" } else { "##" };
-            self.text.push_str(&format!("{marks} `{}`\n\n", section.path));
-            let about = text_of(section.schema);
-            if !about.is_empty() {
-                self.text.push_str(&format!("{about}\n\n"));
-            }
+            self.text.push_str(&paragraph(&format!("{marks} `{}`", section.path)));
+            self.text.push_str(&paragraph(&text_of(section.schema)));
             self.keys(&section.path, section.schema);
         }
     }
@@ -89,7 +86,7 @@ impl<'a> Writer<'a> {
 
     fn definition(&self, schema: &Value) -> Option<(String, &'a Value)> {
         let name = schema["$ref"].as_str()?.strip_prefix("#/$defs/")?;
-        Some((name.to_owned(), self.schema["$defs"].get(name)?))
+        Some((name.to_owned(), self.schema.get("$defs")?.get(name)?))
     }
 
     /// A property's own words, or those of what it refers to.

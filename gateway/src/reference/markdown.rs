@@ -23,6 +23,11 @@ pub(super) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
+/// Text with an empty line behind it; nothing for no text.
+pub(super) fn paragraph(text: &str) -> String {
+    if text.is_empty() { String::new() } else { [text, "\n\n"].concat() }
+}
+
 pub(super) fn code(text: &str) -> String {
     format!("`{text}`")
 }

@@ -38,7 +38,8 @@ impl Config {
     /// What is said beside a value, by its place.
     fn notes(&self) -> Notes {
         let method = "by scale: median for numbers, majority for labels";
-        let prices = self.judges.iter().map(|(name, judge)| (["judges", name, "price"], prices::source(judge)));
+        let prices =
+            self.judges.iter().map(|(name, judge)| (["judges", name, "price"], prices::source(judge)));
         let unset = self.panels.iter().filter(|(_, panel)| panel.method.is_none());
         let methods = unset.map(|(name, _)| (["panels", name, "method"], method.to_owned()));
         prices.chain(methods).map(|(path, note)| (path.map(str::to_owned).to_vec(), note)).collect()
@@ -199,7 +200,7 @@ fn write_map(map: &Map<String, Json>, path: &[&str], notes: &Notes, text: &mut S
         let path: Vec<&str> = path.iter().copied().chain([key.as_str()]).collect();
         let place: Vec<String> = path.iter().map(|key| (*key).to_owned()).collect();
         if let Some(note) = notes.get(&place) {
-            text.push_str(&format!(" {}  # {note}\n", flow(value)));
+            text.extend([" ", &flow(value), "  # ", note, "\n"]);
             continue;
         }
         let nested = match value {

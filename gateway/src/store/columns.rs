@@ -2,7 +2,9 @@
 
 use aggregation::vote::{Abstention, Exclusion, Order, UnparseableClass};
 
-use super::rows::{Endpoint, IdempotencyStatus, JudgmentSource, RunKind, RunStatus, TextKind, TriageStatus, VersionKind};
+use super::rows::{
+    Endpoint, IdempotencyStatus, JudgmentSource, RunKind, RunStatus, TextKind, TriageStatus, VersionKind,
+};
 use crate::case::{Mode, Sensitivity};
 
 /// An enum that is stored as a word.

@@ -3,12 +3,12 @@
 
 use sqlx::any::AnyRow;
 
+use super::StoreError;
 use super::columns::Word;
 use super::read::Columns;
 use super::rows::{IdempotencyEnd, IdempotencyRow, RequestKey, Reservation, ReservationRow};
 use super::sql_store::SqlStore;
 use super::statement::Bound;
-use super::StoreError;
 
 /// A key may be let go between the refused reservation and the look at who has it.
 const LOOKS: usize = 3;

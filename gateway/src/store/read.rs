@@ -6,8 +6,8 @@ use sqlx::any::AnyRow;
 use super::StoreError;
 use super::columns::{RATING, Word, abstention_of_words, retained_until_of_column};
 use super::rows::{
-    FinishedCase, IdempotencyEnd, IdempotencyRow, IdempotencyStatus, JudgmentRow, RequestKey, ReservationRow, RunRow,
-    RunStatus, RunSummary, RunTotals, StoredText, VerdictRow, VersionRow,
+    FinishedCase, IdempotencyEnd, IdempotencyRow, IdempotencyStatus, JudgmentRow, RequestKey, ReservationRow,
+    RunRow, RunStatus, RunSummary, RunTotals, StoredText, VerdictRow, VersionRow,
 };
 
 /// One row under the verb that asked for it.

@@ -15,8 +15,9 @@ use super::columns::Word;
 use super::dialect::{Durability, Pools};
 use super::read::Columns;
 use super::rows::{
-    FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, Record, RequestKey, Reservation, ReservationRow,
-    RunEnd, RunRow, RunStatus, RunSummary, RunTotals, StoredText, TextSelection, VerdictRow, VersionKind, VersionRow,
+    FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, Record, RequestKey, Reservation,
+    ReservationRow, RunEnd, RunRow, RunStatus, RunSummary, RunTotals, StoredText, TextSelection, VerdictRow,
+    VersionKind, VersionRow,
 };
 use super::statement::{Bound, SelectIn};
 use super::{Answer, Appended, Store, StoreError, StoreLocation, checkpoint, migrations};

@@ -21,7 +21,8 @@ impl Answer {
 }
 
 async fn post(bench: &Bench, headers: &[(&str, &str)], body: &Value) -> Answer {
-    let mut request = Request::post("/v1/verdicts").header("host", "127.0.0.1").header("content-type", "application/json");
+    let mut request =
+        Request::post("/v1/verdicts").header("host", "127.0.0.1").header("content-type", "application/json");
     for (name, value) in headers {
         request = request.header(*name, *value);
     }

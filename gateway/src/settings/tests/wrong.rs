@@ -242,8 +242,10 @@ fn a_template_that_cannot_ask_its_rubric_is_refused_where_the_panel_names_it() {
     };
     check(
         &rubric("ask: per_criterion"),
-        &["3:48: panels.p.judges[1]: template `direct` answers with the bare value, so it cannot give the evidence \
-            that `n` asks for"],
+        &[
+            "3:48: panels.p.judges[1]: template `direct` answers with the bare value, so it cannot give the evidence \
+            that `n` asks for",
+        ],
     );
     let together = rubric("ask: together");
     check(
@@ -268,7 +270,8 @@ fn missing_files_of_a_template_are_a_warning_until_none_is_left() {
     std::fs::write(folder.path().join("ours/pointwise.jinja"), text).unwrap();
     let source = Source { path: folder.path().join("panel.yaml"), ..Source::default() };
     let text = panel("replacements: [j]") + "judges: {j: {server: ollama, model: llama3, template: ours}}\n";
-    let config = parse(&text, &source, &Environment::default(), &template).map_err(|e| e.to_string()).unwrap();
+    let config =
+        parse(&text, &source, &Environment::default(), &template).map_err(|e| e.to_string()).unwrap();
     let found: Vec<String> = config.warnings.iter().map(|w| format!("{}: {}", w.path, w.message)).collect();
     assert_eq!(
         found,

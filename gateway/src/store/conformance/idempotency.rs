@@ -5,9 +5,7 @@ use std::sync::Arc;
 use super::on_each;
 use super::rows::{PROJECT, reservation};
 use crate::store::Store;
-use crate::store::rows::{
-    Endpoint, IdempotencyEnd, IdempotencyRow, RequestKey, Reservation, ReservationRow,
-};
+use crate::store::rows::{Endpoint, IdempotencyEnd, IdempotencyRow, RequestKey, Reservation, ReservationRow};
 
 /// What a wish becomes when it is granted.
 fn held(reservation: ReservationRow, fencing_token: i64) -> IdempotencyRow {
@@ -37,9 +35,8 @@ async fn reserve(store: &Arc<dyn Store>, wish: &ReservationRow) -> Reservation {
 #[tokio::test]
 async fn one_of_many_gets_the_key() {
     on_each(|store| async move {
-        let wishes: Vec<ReservationRow> = (0..8)
-            .map(|n| ReservationRow { verdict_id: format!("v-{n}"), ..reservation("key") })
-            .collect();
+        let wishes: Vec<ReservationRow> =
+            (0..8).map(|n| ReservationRow { verdict_id: format!("v-{n}"), ..reservation("key") }).collect();
         let reserved = futures::future::join_all(wishes.iter().map(|wish| reserve(&store, wish))).await;
         let (ours, theirs): (Vec<_>, Vec<_>) =
             reserved.into_iter().partition(|reserved| matches!(reserved, Reservation::Ours(_)));

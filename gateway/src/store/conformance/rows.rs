@@ -4,8 +4,8 @@ use aggregation::vote::Order;
 
 use crate::case::{Mode, Sensitivity};
 use crate::store::rows::{
-    Endpoint, JudgmentRow, JudgmentSource, Record, RequestKey, ReservationRow, RunCaseRow, RunKind, RunRow, TextKind,
-    TextRow, TriageRow, TriageStatus, VerdictRow,
+    Endpoint, JudgmentRow, JudgmentSource, Record, RequestKey, ReservationRow, RunCaseRow, RunKind, RunRow,
+    TextKind, TextRow, TriageRow, TriageStatus, VerdictRow,
 };
 
 pub(crate) const PROJECT: &str = "p";

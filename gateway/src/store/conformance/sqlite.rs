@@ -252,6 +252,7 @@ async fn no_query_reads_a_whole_table() {
     check("finished_among", include_str!("../sql/finished_among.sql")).await;
     check("finished_cases", include_str!("../sql/finished_cases.sql")).await;
     check("idempotency", include_str!("../sql/idempotency.sql")).await;
+    check("judged_cases", include_str!("../sql/judged_cases.sql")).await;
     check("judgments_of_case", include_str!("../sql/judgments_of_case.sql")).await;
     check("renew_idempotency", include_str!("../sql/renew_idempotency.sql")).await;
     check("run", include_str!("../sql/run.sql")).await;
