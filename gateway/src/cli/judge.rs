@@ -107,13 +107,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
         cancel: signals.hard.clone(),
     };
     if !args.quiet {
-        output::note(&format!(
-            "run {run_id}: {} cases, panel {} {} ({} judges)",
-            job.total,
-            job.panel.name,
-            job.panel.version,
-            job.panel.judges.len()
-        ));
+        announce(&run_id, &job);
     }
     let mut sink = Sink::open(args)?;
     let mut progress = Progress::new(job.total, args.quiet);
@@ -165,6 +159,16 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
         output::text(&report::run(&summary, if job.total <= MAX_ROWS as u64 { &rows } else { &[] }));
     }
     conclude(&run_id, &summary, is_interrupted, first_error, args)
+}
+
+fn announce(run_id: &str, job: &Job) {
+    let (panel, total) = (&job.panel, job.total);
+    output::note(&format!(
+        "run {run_id}: {total} cases, panel {} {} ({} judges)",
+        panel.name,
+        panel.version,
+        panel.judges.len()
+    ));
 }
 
 fn conclude(
