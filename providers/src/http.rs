@@ -145,22 +145,29 @@ pub(crate) async fn exchange(
 }
 
 fn before_answer(error: &reqwest::Error) -> NoAnswer {
-    let cause = io_cause(error);
     if error.is_connect() {
-        return match cause {
-            Some(io::ErrorKind::PermissionDenied) => {
-                NoAnswer::connection("name leads to a link-local address", Some(Hint::Final))
-            }
-            Some(io::ErrorKind::ConnectionRefused) => NoAnswer::connection("refused", None),
-            Some(io::ErrorKind::TimedOut) => NoAnswer::connection("no connection in time", None),
-            Some(_) | None if error.is_timeout() => NoAnswer::connection("no connection in time", None),
-            Some(_) | None => NoAnswer::connection("no connection", None),
-        };
+        return no_connection(error);
     }
-    if cause.is_some() || closes_early(error) {
+    if io_cause(error).is_some() || closes_early(error) {
         return NoAnswer::connection("closed before the answer", Some(Hint::DiedBeforeAnswer));
     }
     NoAnswer { kind: ErrorKind::Garbage { message: "answer is not HTTP".to_owned() }, hint: None }
+}
+
+fn no_connection(error: &reqwest::Error) -> NoAnswer {
+    let message = match io_cause(error) {
+        Some(io::ErrorKind::PermissionDenied) => {
+            return NoAnswer::connection("name leads to a link-local address", Some(Hint::Final));
+        }
+        Some(io::ErrorKind::ConnectionRefused) => "refused",
+        Some(io::ErrorKind::TimedOut) => "no connection in time",
+        Some(_) | None if error.is_timeout() => "no connection in time",
+        Some(io::ErrorKind::InvalidData) if says(error, &["certificate"]) => "certificate is not accepted",
+        Some(io::ErrorKind::InvalidData) => "server does not speak TLS",
+        Some(_) | None if says(error, &["dns error"]) => "name is unknown",
+        Some(_) | None => "no connection",
+    };
+    NoAnswer::connection(message, None)
 }
 
 fn within_answer(error: &reqwest::Error) -> NoAnswer {
@@ -178,13 +185,18 @@ fn io_cause(error: &reqwest::Error) -> Option<io::ErrorKind> {
     causes(error).find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind)
 }
 
-/// hyper's type is not ours to name, so its text has to do; the wire tests hold it in place.
 fn closes_early(error: &reqwest::Error) -> bool {
+    says(
+        error,
+        &["connection closed", "end of file", "unexpected EOF", "channel closed", "operation was canceled"],
+    )
+}
+
+/// hyper's types are not ours to name, so their text has to do; the wire tests hold it in place.
+fn says(error: &reqwest::Error, phrases: &[&str]) -> bool {
     causes(error).any(|cause| {
         let text = cause.to_string();
-        ["connection closed", "end of file", "unexpected EOF", "channel closed", "operation was canceled"]
-            .iter()
-            .any(|known| text.contains(known))
+        phrases.iter().any(|phrase| text.contains(phrase))
     })
 }
 

@@ -63,6 +63,23 @@ async fn refused_connection_is_a_connection_failure() {
 }
 
 #[tokio::test]
+async fn failed_connection_says_what_failed() {
+    let check = async |address: &str, expected: &str| {
+        let config = providers::VendorConfig {
+            base_url: address.parse().unwrap(),
+            ..config(&Server::closed(), Dialect::Vllm)
+        };
+        let vendor = vendors::connect(&config, &Client::new()).unwrap();
+        let error = vendor.oneshot(providers::Call::new(ChatRequest::user("hi"), None)).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Connection { message: expected.to_owned() }, "{address}");
+    };
+    // Too long for a name: no resolver is asked.
+    check(&format!("http://{}/v1", "x".repeat(64)), "name is unknown").await;
+    let plain = Server::greeting(b"HTTP/1.1 400 Bad Request\r\n\r\n").base_url();
+    check(&plain.replace("http://", "https://"), "server does not speak TLS").await;
+}
+
+#[tokio::test]
 async fn answer_that_is_not_http_is_garbage() {
     let (outcome, requests) = asked([Reply::BytesThenClose(b"SSH-2.0-x\r\n\r\n".to_vec())]).await;
     assert!(matches!(outcome.unwrap_err().kind, ErrorKind::Garbage { .. }));

@@ -57,6 +57,20 @@ impl Server {
         server
     }
 
+    /// Says this as soon as somebody connects, whatever they say.
+    pub fn greeting(bytes: &'static [u8]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                let _ = stream.write_all(bytes);
+                // Why: closing with unread bytes would reset the connection, and the greeting with it.
+                let _ = std::io::copy(&mut stream, &mut std::io::sink());
+            }
+        });
+        Self { address, received: Arc::default() }
+    }
+
     /// An address where nobody listens.
     pub fn closed() -> Self {
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
