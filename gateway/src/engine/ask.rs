@@ -18,7 +18,6 @@ use super::work::Work;
 use crate::judge::{Judge, Price, ScoringMode};
 use crate::judgment::{CallFacts, Judgment, Source};
 use crate::perimeter;
-use crate::templates::AnswerFormat;
 
 /// Alternatives per token to ask for: what OpenAI and a default vLLM allow at most.
 const TOP_LOGPROBS: u8 = 20;
@@ -108,10 +107,8 @@ fn request(work: &Work, call: &Call, prompt: &Prompt) -> ChatRequest {
         seed: judge.params.seed.map(|seed| seed.wrapping_add(u64::from(call.sample))),
         stop: Vec::new(),
         top_logprobs: wants_logprobs.then_some(TOP_LOGPROBS),
-        response_schema: match judge.template.answer {
-            AnswerFormat::Json => prompt.schema.clone(),
-            AnswerFormat::Result | AnswerFormat::Bare => None,
-        },
+        response_schema: prompt.schema.clone(),
+        choices: prompt.choices.clone(),
         deadline: Some(work.deadline.saturating_duration_since(Instant::now())),
     }
 }
@@ -276,3 +273,6 @@ fn abstention_of(error: &ProviderError) -> Abstention {
 fn micros_since(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ use providers::chat::{Message, ResponseSchema, Role};
 use crate::case::{Case, CaseId, Mode};
 use crate::rubric::{Ask, Criterion, Evidence, Rubric};
 use crate::templates::{
-    AnswerFormat, OptionalField, Template, Variables, form, neutralise, response_schema, sample_case,
+    AnswerFormat, OptionalField, Template, Variables, choices, form, neutralise, response_schema, sample_case,
 };
 
 /// What is asked in one call.
@@ -34,6 +34,8 @@ pub struct Prompt {
     pub messages: Arc<[Message]>,
     /// For JSON answers: the object with the declared values.
     pub schema: Option<Arc<ResponseSchema>>,
+    /// For bare answers on a scale of labels: the texts that the answer may be.
+    pub choices: Option<Arc<[String]>>,
     pub answer: AnswerFormat,
     /// The form of the answer in words, as the prompt states it.
     pub form: String,
@@ -80,8 +82,9 @@ pub fn render(question: &Question<'_>) -> Result<Prompt, PromptError> {
     let hash = blake3::hash(content.as_bytes()).to_hex();
     let hash = format!("b3:{}", hash.get(..32).unwrap_or_default());
     let schema = response_schema(criteria, mode, template.answer).map(Arc::new);
+    let choices = choices(criteria, mode, template.answer);
     let messages = Arc::from([Message { role: Role::User, content }]);
-    Ok(Prompt { messages, schema, answer: template.answer, form, hash })
+    Ok(Prompt { messages, schema, choices, answer: template.answer, form, hash })
 }
 
 /// Tries a template with a rubric on a sample case of the mode, before anything is spent.

@@ -28,6 +28,27 @@ pub fn answer_key(scale: &Scale) -> &'static str {
     }
 }
 
+/// The texts of which a bare answer is one; `None` for the other formats, and for values between two bounds.
+pub fn choices(criteria: &[Arc<Criterion>], mode: Mode, answer: AnswerFormat) -> Option<Arc<[String]>> {
+    match (answer, criteria) {
+        (AnswerFormat::Bare, [one]) => labels(&asked_scale(one, mode)).map(Arc::from),
+        (AnswerFormat::Json | AnswerFormat::Result | AnswerFormat::Bare, _) => None,
+    }
+}
+
+/// The declared values as a judge writes them; `None` where there are too many to list.
+fn labels(scale: &Scale) -> Option<Vec<String>> {
+    let words = |words: &[&str]| Some(words.iter().map(|&word| word.to_owned()).collect());
+    match scale {
+        Scale::Ordinal(labels) => Some(labels.values().iter().map(f64::to_string).collect()),
+        Scale::Continuous(_) => None,
+        Scale::Nominal(labels) => Some(labels.values().to_vec()),
+        Scale::PassFail => words(&["pass", "fail"]),
+        Scale::Pairwise { tie: true } => words(&["A", "B", "tie"]),
+        Scale::Pairwise { tie: false } => words(&["A", "B"]),
+    }
+}
+
 /// The declared values in words, such as `a whole number from 1 to 5`.
 pub(super) fn values_in_words(scale: &Scale) -> String {
     match scale {
@@ -126,11 +147,11 @@ pub fn response_schema(
 fn criterion_schema(criterion: &Criterion, mode: Mode) -> Value {
     let scale = asked_scale(criterion, mode);
     let mut properties = Map::new();
-    properties.insert("reason".to_owned(), json!({"type": "string"}));
+    properties.insert("reason".to_owned(), text_schema());
     match criterion.evidence {
         Evidence::None => {}
         Evidence::Quote => {
-            properties.insert("evidence".to_owned(), json!({"type": "string"}));
+            properties.insert("evidence".to_owned(), text_schema());
         }
     }
     properties.insert(answer_key(&scale).to_owned(), value_schema(&scale));
@@ -142,7 +163,16 @@ fn object_schema(properties: &Map<String, Value>) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
+/// Why a length: a small model that is held to the schema may write on and on, and never reach the value.
+fn text_schema() -> Value {
+    json!({"type": "string", "maxLength": MAX_TEXT_CHARS})
+}
+
+/// Twice what one or two sentences take.
+const MAX_TEXT_CHARS: u32 = 600;
+
 fn value_schema(scale: &Scale) -> Value {
+    let words = |scale| json!({"type": "string", "enum": labels(scale)});
     match scale {
         Scale::Ordinal(labels) => {
             let whole: Option<Vec<i64>> = labels.values().iter().copied().map(whole_number).collect();
@@ -154,10 +184,7 @@ fn value_schema(scale: &Scale) -> Value {
         Scale::Continuous(interval) => {
             json!({"type": "number", "minimum": interval.min(), "maximum": interval.max()})
         }
-        Scale::Nominal(labels) => json!({"type": "string", "enum": labels.values()}),
-        Scale::PassFail => json!({"type": "string", "enum": ["pass", "fail"]}),
-        Scale::Pairwise { tie: true } => json!({"type": "string", "enum": ["A", "B", "tie"]}),
-        Scale::Pairwise { tie: false } => json!({"type": "string", "enum": ["A", "B"]}),
+        Scale::Nominal(_) | Scale::PassFail | Scale::Pairwise { .. } => words(scale),
     }
 }
 
@@ -263,5 +290,30 @@ mod tests {
         for answer in [AnswerFormat::Result, AnswerFormat::Bare] {
             assert_eq!(response_schema(&one, Mode::Pointwise, answer), None);
         }
+    }
+
+    #[test]
+    fn texts_have_a_longest_length() {
+        let one = [criterion("tone", Scale::PassFail, Evidence::Quote)];
+        let schema = response_schema(&one, Mode::Pointwise, AnswerFormat::Json).unwrap().schema;
+        for key in ["reason", "evidence"] {
+            assert_eq!(schema["properties"][key], json!({"type": "string", "maxLength": 600}));
+        }
+    }
+
+    #[test]
+    fn only_a_bare_answer_on_a_scale_of_labels_has_choices() {
+        let check = |scale: Scale, mode: Mode, answer: AnswerFormat, expected: Option<&[&str]>| {
+            let expected = expected.map(|texts| texts.iter().map(|&text| text.to_owned()).collect());
+            assert_eq!(choices(&[criterion("tone", scale, Evidence::None)], mode, answer), expected);
+        };
+        let bare = AnswerFormat::Bare;
+        check(ordinal(&[-1.0, 0.5, 10.0]), Mode::Pointwise, bare, Some(&["-1", "0.5", "10"]));
+        check(nominal(&["no", "not sure"]), Mode::Reference, bare, Some(&["no", "not sure"]));
+        check(Scale::PassFail, Mode::Pointwise, bare, Some(&["pass", "fail"]));
+        check(Scale::PassFail, Mode::Pairwise, bare, Some(&["A", "B", "tie"]));
+        check(Scale::Continuous((0.0, 1.0).try_into().unwrap()), Mode::Pointwise, bare, None);
+        check(Scale::PassFail, Mode::Pointwise, AnswerFormat::Json, None);
+        check(Scale::PassFail, Mode::Pointwise, AnswerFormat::Result, None);
     }
 }
