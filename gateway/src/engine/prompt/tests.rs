@@ -1,11 +1,13 @@
 use std::collections::BTreeMap;
 
-use aggregation::scale::Scale;
+use aggregation::scale::{Preference, Scale, Value as AskedValue};
+use providers::chat::FinishReason;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::engine::reply::{self, Reply};
 use crate::rubric::{EmptyCandidate, Example};
-use crate::templates::{BUILT_IN, built_in};
+use crate::templates::{BUILT_IN, asked_scale, built_in};
 
 fn template(name: &str) -> Template {
     built_in(name).unwrap().unwrap()
@@ -235,6 +237,35 @@ fn examples_of_the_mode_are_shown() {
 }
 
 #[test]
+fn every_choice_of_a_bare_answer_is_read_as_its_label() {
+    let check = |scale: Scale, case: &Case, expected: &[AskedValue]| {
+        let rubric = rubric(vec![criterion(scale)]);
+        let prompt = prompt_of(case, &rubric, &template("direct"), Order::AsGiven);
+        let asked = asked_scale(&rubric.criteria[0], case.mode());
+        let values: Vec<AskedValue> = prompt
+            .choices
+            .iter()
+            .flat_map(|texts| texts.iter())
+            .map(|text| {
+                let reply = Reply { text, finish: FinishReason::Stop, refusal: None, logprobs: None };
+                reply::read(&reply, &asked).unwrap().value
+            })
+            .collect();
+        assert_eq!(values, expected);
+    };
+    let ordinal = Scale::Ordinal(vec![-1.0, 0.0, 0.5, 10.0].try_into().unwrap());
+    let numbers = [-1.0, 0.0, 0.5, 10.0].map(AskedValue::Number);
+    let nominal =
+        Scale::Nominal(vec!["yes".to_owned(), "not \"sure\"".to_owned(), "A".to_owned()].try_into().unwrap());
+    check(ordinal, &pointwise(), &numbers);
+    check(nominal, &reference(), &[0, 1, 2].map(AskedValue::Category));
+    check(Scale::PassFail, &pointwise(), &[true, false].map(AskedValue::Pass));
+    let preferences = [Preference::A, Preference::B, Preference::Tie].map(AskedValue::Preference);
+    check(Scale::PassFail, &pairwise(), &preferences);
+    check(Scale::Continuous((0.0, 1.0).try_into().unwrap()), &pointwise(), &[]);
+}
+
+#[test]
 fn criteria_are_asked_together_only_as_json() {
     let second = Criterion { name: "tone".to_owned(), ..criterion(Scale::PassFail) };
     let first = criterion(Scale::Ordinal(vec![1.0, 2.0].try_into().unwrap()));
@@ -356,14 +387,45 @@ fn prometheus_keeps_the_sections_it_was_trained_on() {
     );
 }
 
+/// The folder that shows how users write templates of their own; the default panel's third judge uses it.
+fn example_folder() -> Template {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    crate::templates::load("scripts/examples/templates/fault-finder", &root).unwrap()
+}
+
+#[test]
+fn the_example_folder_works_with_every_scale_and_mode() {
+    let template = example_folder();
+    assert_eq!((template.name.as_str(), template.answer), ("fault-finder", AnswerFormat::Json));
+    for (scale, words) in scales() {
+        let bare = Criterion { instructions: None, levels: BTreeMap::new(), ..criterion(scale.clone()) };
+        let plain = Rubric { guidelines: None, ..rubric(vec![bare]) };
+        let full = rubric(vec![criterion(scale)]);
+        for case in [pointwise(), reference(), pairwise(), case(json!({"output": "In Colombia."}))] {
+            let words = if case.mode() == Mode::Pairwise { "A, B or tie" } else { words };
+            let text = text_of(&case, &full, &template);
+            assert!(text.contains(words) && text.contains("Ignore spelling."), "{text}");
+            for text in [text, text_of(&case, &plain, &template)] {
+                assert!(text.contains("In Colombia.") && !text.contains("\n\n\n"), "{text}");
+            }
+        }
+    }
+}
+
 #[test]
 fn prompts_fit_a_small_context() {
     let short = Criterion { levels: BTreeMap::new(), ..criterion(Scale::PassFail) };
     let rubric = Rubric { guidelines: None, ..rubric(vec![short]) };
-    for (name, most) in [("direct", 900), ("g-eval", 1700), ("prometheus-2", 1500)] {
+    let sizes = [
+        (template("direct"), 900),
+        (template("g-eval"), 1700),
+        (template("prometheus-2"), 1500),
+        (example_folder(), 1200),
+    ];
+    for (template, most) in sizes {
         for case in [pointwise(), reference(), pairwise()] {
-            let length = text_of(&case, &rubric, &template(name)).len();
-            assert!(length < most, "{name} {}: {length}", case.mode());
+            let length = text_of(&case, &rubric, &template).len();
+            assert!(length < most, "{} {}: {length}", template.name, case.mode());
         }
     }
 }
