@@ -42,7 +42,7 @@ pub async fn run(source: &Source, args: &CheckArgs) -> Result<Exit, Failure> {
     if args.json {
         output::line(&report(&app.config(), &probes).to_string());
     } else {
-        output::text(&table(&probes));
+        show(&probes);
     }
     app.shut_down(crate::api::SHUTDOWN_GRACE).await;
     let answering = probes.iter().filter(|probe| probe.is_answering).count();
@@ -73,7 +73,17 @@ pub(super) async fn probe_all(app: &App) -> Vec<Probe> {
         .await
 }
 
-pub(super) fn table(probes: &[Probe]) -> String {
+/// The table, and below it why a judge did not answer.
+pub(super) fn show(probes: &[Probe]) {
+    output::text(&table(probes));
+    for probe in probes {
+        if let Some(error) = &probe.error {
+            output::note(&format!("judge `{}`: {error}", probe.judge));
+        }
+    }
+}
+
+fn table(probes: &[Probe]) -> String {
     let columns = [
         Column::left("judge"),
         Column::left("answers"),
@@ -83,22 +93,21 @@ pub(super) fn table(probes: &[Probe]) -> String {
         Column::left("structured"),
         Column::left("model replied").at_most(40),
         Column::left("left out").at_most(30),
-        Column::left("error").at_most(100),
     ];
     let yes = |is: bool| String::from(if is { "yes" } else { "no" });
     let rows: Vec<Vec<String>> = probes
         .iter()
         .map(|probe| {
+            let known = |text: String| if probe.is_answering { text } else { String::new() };
             vec![
                 probe.judge.clone(),
                 yes(probe.is_answering),
-                format!("{:.0} ms", probe.latency_ms),
+                known(format!("{:.0} ms", probe.latency_ms)),
                 probe.tokens_per_second.map_or_else(String::new, |rate| format!("{rate:.0}")),
-                yes(probe.logprobs),
-                yes(probe.structured_output),
+                known(yes(probe.logprobs)),
+                known(yes(probe.structured_output)),
                 probe.model.clone().unwrap_or_default(),
                 probe.dropped.join(", "),
-                probe.error.clone().unwrap_or_default(),
             ]
         })
         .collect();

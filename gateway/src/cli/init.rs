@@ -76,7 +76,7 @@ pub async fn run(path: &Path, args: InitArgs) -> Result<Exit, Failure> {
     setup::print_warnings(&config);
     if !args.no_probe {
         let app = App::build(config).await.map_err(setup::app_failure)?;
-        output::text(&check::table(&check::probe_all(&app).await));
+        check::show(&check::probe_all(&app).await);
         app.shut_down(crate::api::SHUTDOWN_GRACE).await;
     }
     output::note("next: tribunal judge --input \"What is the capital of France?\" --output \"Paris.\"");

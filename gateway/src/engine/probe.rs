@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use providers::chat::{ChatRequest, ResponseSchema};
+use providers::error::ErrorKind;
 use serde::Serialize;
 use serde_json::json;
 use tokio::time::Instant;
@@ -77,7 +78,7 @@ pub async fn probe(engine: &Engine, panel: &Panel, judge: &Judge) -> Probe {
     }));
     let started = Instant::now();
     match provider.oneshot(perimeter::clear_probe(request).into_inner()).await {
-        Err(error) => probe.error = Some(error.to_string()),
+        Err(error) => probe.error = Some(explained(&error.kind, judge)),
         Ok(response) => {
             let elapsed = started.elapsed().as_secs_f64();
             probe.is_answering = true;
@@ -94,4 +95,80 @@ pub async fn probe(engine: &Engine, panel: &Panel, judge: &Judge) -> Probe {
         }
     }
     probe
+}
+
+/// The failure with its address and the next step: whoever probes is setting a server up.
+fn explained(kind: &ErrorKind, judge: &Judge) -> String {
+    let server = &judge.server;
+    let (name, address) = (&server.name, &server.base_url);
+    let hint = match kind {
+        ErrorKind::Connection { .. } => {
+            format!("is the server running? its address is `servers.{name}.base_url`")
+        }
+        ErrorKind::BadRequest { status: 404 | 405, .. }
+        | ErrorKind::Server { status: 501, .. }
+        | ErrorKind::Garbage { .. } => format!(
+            "does an OpenAI-compatible server answer there? `servers.{name}.base_url` ends with its version, such as `/v1`, and `judges.{}.model` is one of its models",
+            judge.id
+        ),
+        ErrorKind::Unauthorized { .. } => match &server.api_key_source {
+            Some(source) => format!("the key comes from `{source}`"),
+            None => format!("name the key as `servers.{name}.api_key`"),
+        },
+        ErrorKind::Timeout { .. } | ErrorKind::Server { .. } => {
+            String::from("its own log says why; a model that is still being loaded needs a moment")
+        }
+        ErrorKind::RateLimited { .. } | ErrorKind::LimitExceeded { .. } | ErrorKind::BreakerOpen => {
+            format!("try again later, or lower `servers.{name}.limits`")
+        }
+        ErrorKind::TooLong { .. } => String::from("the model's context is too small for any case"),
+        ErrorKind::BadRequest { .. } | ErrorKind::ContentFilter { .. } => {
+            return format!("`{address}`: {kind}");
+        }
+    };
+    format!("`{address}`: {kind}; hint: {hint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::tests::judge;
+
+    #[test]
+    fn a_failed_probe_names_address_reason_and_next_step() {
+        let message = || String::from("m");
+        let check = |kind: ErrorKind, reason: &str, hint: &str| {
+            let expected = format!("`http://127.0.0.1:1/v1`: {reason}{hint}");
+            let text = explained(&kind, &judge("gpt-5", "gpt"));
+            assert!(text.starts_with(&expected), "{text}");
+        };
+        let unreachable = "; hint: is the server running? its address is `servers.test.base_url`";
+        check(ErrorKind::Connection { message: message() }, "connection failed: m", unreachable);
+        let other = "; hint: does an OpenAI-compatible server answer there? `servers.test.base_url`";
+        check(ErrorKind::Garbage { message: message() }, "unreadable answer: m", other);
+        let failed = "server failed with status 501: m";
+        check(ErrorKind::Server { status: 501, message: message() }, failed, other);
+        let refused = "server refused the request with status 404: m";
+        check(ErrorKind::BadRequest { status: 404, message: message() }, refused, other);
+        let key = "; hint: name the key as `servers.test.api_key`";
+        check(
+            ErrorKind::Unauthorized { status: 401, message: message() },
+            "server refused the key with status 401: m",
+            key,
+        );
+        check(ErrorKind::Timeout { after_ms: 9 }, "no answer within 9 ms", "; hint: its own log");
+        check(ErrorKind::RateLimited { message: message() }, "rate limited: m", "; hint: try again later");
+        check(ErrorKind::TooLong { message: message() }, "prompt is longer", "");
+        check(ErrorKind::ContentFilter { message: message() }, "content filter: m", "");
+    }
+
+    #[test]
+    fn a_refused_key_is_named_by_its_source_and_never_shown() {
+        let mut judge = judge("gpt-5", "gpt");
+        let server = Arc::make_mut(&mut judge.server);
+        server.api_key_source = Some(String::from("OPENAI_API_KEY"));
+        server.api_key = Some(String::from("sk-secret").into());
+        let text = explained(&ErrorKind::Unauthorized { status: 401, message: String::new() }, &judge);
+        assert!(text.ends_with("hint: the key comes from `OPENAI_API_KEY`"), "{text}");
+    }
 }
