@@ -32,7 +32,7 @@ impl PriceList {
 
 /// The day for which [`builtin`]'s table gives list prices, as its authors knew them. They were not compared with the
 /// vendors' price pages: look there before you rely on a cost, and put the price into the settings where it differs.
-pub const TABLE_DATE: &str = "2025-09-01";
+pub const TABLE_DATE: &str = "2025-10-01";
 
 /// Cost in millionths of a dollar, rounded half up. `None` when a price is negative or not finite, or the sum does not
 /// fit. Reasoning tokens are part of the completion and cost what output costs.
@@ -119,6 +119,7 @@ const ANTHROPIC: &[(&str, Price)] = &[
     ("claude-3-5-haiku", usd(0.8, 0.08, 4.0)),
     ("claude-3-7-sonnet", usd(3.0, 0.3, 15.0)),
     ("claude-sonnet-4", usd(3.0, 0.3, 15.0)),
+    ("claude-sonnet-4-5", usd(3.0, 0.3, 15.0)),
     ("claude-opus-4", usd(15.0, 1.5, 75.0)),
     ("claude-opus-4-1", usd(15.0, 1.5, 75.0)),
 ];

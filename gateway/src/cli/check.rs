@@ -98,13 +98,14 @@ fn table(probes: &[Probe]) -> String {
     let rows: Vec<Vec<String>> = probes
         .iter()
         .map(|probe| {
+            let known = |text: String| if probe.is_answering { text } else { String::new() };
             vec![
                 probe.judge.clone(),
                 yes(probe.is_answering),
-                format!("{:.0} ms", probe.latency_ms),
+                known(format!("{:.0} ms", probe.latency_ms)),
                 probe.tokens_per_second.map_or_else(String::new, |rate| format!("{rate:.0}")),
-                yes(probe.logprobs),
-                yes(probe.structured_output),
+                known(yes(probe.logprobs)),
+                known(yes(probe.structured_output)),
                 probe.model.clone().unwrap_or_default(),
                 probe.dropped.join(", "),
             ]

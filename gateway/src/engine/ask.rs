@@ -288,3 +288,6 @@ fn unanswered(error: &ProviderError) -> Unanswered {
 fn micros_since(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

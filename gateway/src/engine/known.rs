@@ -28,7 +28,8 @@ pub(super) async fn find(
             return Err(EngineError::CaseChanged(work.case.id.to_string()));
         }
         // A panel that changed asks something else.
-        let stored: Vec<_> = stored.into_iter().filter(|row| row.panel_version == work.panel.version).collect();
+        let stored: Vec<_> =
+            stored.into_iter().filter(|row| row.panel_version == work.panel.version).collect();
         fill_from_rows(engine, work, calls, &mut known, stored, Source::Resumed).await?;
     }
     fill_from_recordings(engine, work, calls, &mut known).await?;

@@ -87,14 +87,6 @@ pub fn render(question: &Question<'_>) -> Result<Prompt, PromptError> {
     Ok(Prompt { messages, schema, choices, answer: template.answer, form, hash })
 }
 
-/// Whether the template's form of answer has room for what the rubric asks.
-pub fn fits(template: &Template, rubric: &Rubric) -> Result<(), PromptError> {
-    match rubric.ask {
-        Ask::Together => check_answer(template, &rubric.criteria),
-        Ask::PerCriterion => rubric.criteria.chunks(1).try_for_each(|criterion| check_answer(template, criterion)),
-    }
-}
-
 /// Tries a template with a rubric on a sample case of the mode, before anything is spent.
 pub fn check(template: &Template, rubric: &Rubric, mode: Mode) -> Result<(), PromptError> {
     let case = sample_case(mode);

@@ -384,7 +384,13 @@ fn push_text(records: &mut Vec<Record>, work: &Work, kind: TextKind, body: &str,
     hash
 }
 
-fn text_row(project: &str, case: &Case, panel: &Panel, (kind, body): (TextKind, &str), now_us: i64) -> TextRow {
+fn text_row(
+    project: &str,
+    case: &Case,
+    panel: &Panel,
+    (kind, body): (TextKind, &str),
+    now_us: i64,
+) -> TextRow {
     let retained_until_us = panel
         .retain_texts
         .map(|kept| now_us.saturating_add(i64::try_from(kept.as_micros()).unwrap_or(i64::MAX)));

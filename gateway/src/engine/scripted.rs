@@ -41,8 +41,23 @@ impl Bench {
         Self::start(folder, Clock::manual(1_700_000_000_000_000), |_| script.clone()).await
     }
 
+    /// With a panel of the test's own.
+    pub(crate) async fn of(panel: &str, script: &Scripted) -> Self {
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        Self::start_with(panel, folder, Clock::manual(1_700_000_000_000_000), |_| script.clone()).await
+    }
+
     /// Another gateway on the same store, or the same one after a restart.
     pub(crate) async fn start(
+        folder: Arc<TempDir>,
+        clock: Clock,
+        script_of: impl Fn(&str) -> Scripted,
+    ) -> Self {
+        Self::start_with(PANEL, folder, clock, script_of).await
+    }
+
+    async fn start_with(
+        panel: &str,
         folder: Arc<TempDir>,
         clock: Clock,
         script_of: impl Fn(&str) -> Scripted,
@@ -50,7 +65,7 @@ impl Bench {
         let source = Source { path: folder.path().join("panel.yaml"), ..Source::default() };
         let load =
             |name: &str, folder: &Path| templates::load(name, folder).map_err(|error| error.to_string());
-        let config = settings::parse(PANEL, &source, &Environment::default(), &load).unwrap();
+        let config = settings::parse(panel, &source, &Environment::default(), &load).unwrap();
         let providers: HashMap<_, _> = config
             .judges
             .values()

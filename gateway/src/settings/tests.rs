@@ -34,10 +34,10 @@ fn source() -> Source {
     Source { path: PathBuf::from("panel.yaml"), ..Source::default() }
 }
 
-/// The `panel.yaml` of the repository, beside which its template folders stand.
-fn shipped_source() -> Source {
+/// The panel at the root of the repository, whose template folder lies there too.
+fn shipped_panel() -> (Source, String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../panel.yaml");
-    Source { path, ..Source::default() }
+    (Source { path, ..Source::default() }, include_str!("../../../panel.yaml").to_owned())
 }
 
 fn read(text: &str) -> Result<Config, Problems> {
@@ -279,15 +279,14 @@ fn every_key_of_the_contract_is_read() {
 
 #[test]
 fn effective_settings_mean_the_same_and_hold_no_secret() {
-    let (_folder, source, text) = every_key();
+    let (_folder, every_key_source, text) = every_key();
     let environment = Environment::of([("VLLM_KEY", "v-secret"), ("ANTHROPIC_API_KEY", "a-secret")]);
-    let shipped = include_str!("../../../panel.yaml").to_owned();
-    for (text, source) in [(text, &source), (SMALLEST.to_owned(), &source), (shipped, &shipped_source())] {
-        let config = parse(&text, source, &environment, &template).map_err(|e| e.to_string()).unwrap();
+    for (source, text) in [(every_key_source, text), (source(), SMALLEST.to_owned()), shipped_panel()] {
+        let config = parse(&text, &source, &environment, &template).map_err(|e| e.to_string()).unwrap();
         let printed = config.effective_yaml();
         assert!(!printed.contains("secret") && !printed.contains("sk-from-file"), "{printed}");
         let again =
-            parse(&printed, source, &environment, &template).map_err(|e| format!("{e}\n{printed}")).unwrap();
+            parse(&printed, &source, &environment, &template).map_err(|e| format!("{e}\n{printed}")).unwrap();
         assert_eq!(again.effective_yaml(), printed);
         let versions = |c: &Config| c.panels.values().map(|p| p.version.clone()).collect::<Vec<_>>();
         assert_eq!(versions(&again), versions(&config));
@@ -519,9 +518,9 @@ fn judge_fingerprint_depends_on_criterion_and_mode() {
 
 #[test]
 fn shipped_panel_needs_no_key_and_warns_of_one_family_only() {
-    let config = parse(include_str!("../../../panel.yaml"), &shipped_source(), &Environment::default(), &template)
-        .map_err(|e| e.to_string())
-        .unwrap();
+    let (source, text) = shipped_panel();
+    let config =
+        parse(&text, &source, &Environment::default(), &template).map_err(|e| e.to_string()).unwrap();
     let panel = &config.panels["default"];
     assert_eq!(panel.judges.len(), 3);
     assert_eq!(panel.warnings, ["single_family: all judges of panel `default` are of family `smollm`"]);

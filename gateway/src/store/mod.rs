@@ -24,8 +24,9 @@ use futures::future::BoxFuture;
 pub use self::error::StoreError;
 pub use self::location::StoreLocation;
 use self::rows::{
-    FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, Record, RequestKey, Reservation, ReservationRow,
-    RunEnd, RunRow, RunSummary, StoredText, TextSelection, VerdictRow, VersionKind, VersionRow,
+    FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, Record, RequestKey, Reservation,
+    ReservationRow, RunEnd, RunRow, RunSummary, StoredText, TextSelection, VerdictRow, VersionKind,
+    VersionRow,
 };
 pub use self::sql_store::SqlStore;
 

@@ -242,15 +242,21 @@ fn every_choice_of_a_bare_answer_is_read_as_its_label() {
         let rubric = rubric(vec![criterion(scale)]);
         let prompt = prompt_of(case, &rubric, &template("direct"), Order::AsGiven);
         let asked = asked_scale(&rubric.criteria[0], case.mode());
-        let values: Vec<AskedValue> = prompt.choices.iter().flat_map(|texts| texts.iter()).map(|text| {
-            let reply = Reply { text, finish: FinishReason::Stop, refusal: None, logprobs: None };
-            reply::read(&reply, &asked).unwrap().value
-        }).collect();
+        let values: Vec<AskedValue> = prompt
+            .choices
+            .iter()
+            .flat_map(|texts| texts.iter())
+            .map(|text| {
+                let reply = Reply { text, finish: FinishReason::Stop, refusal: None, logprobs: None };
+                reply::read(&reply, &asked).unwrap().value
+            })
+            .collect();
         assert_eq!(values, expected);
     };
     let ordinal = Scale::Ordinal(vec![-1.0, 0.0, 0.5, 10.0].try_into().unwrap());
     let numbers = [-1.0, 0.0, 0.5, 10.0].map(AskedValue::Number);
-    let nominal = Scale::Nominal(vec!["yes".to_owned(), "not \"sure\"".to_owned(), "A".to_owned()].try_into().unwrap());
+    let nominal =
+        Scale::Nominal(vec!["yes".to_owned(), "not \"sure\"".to_owned(), "A".to_owned()].try_into().unwrap());
     check(ordinal, &pointwise(), &numbers);
     check(nominal, &reference(), &[0, 1, 2].map(AskedValue::Category));
     check(Scale::PassFail, &pointwise(), &[true, false].map(AskedValue::Pass));
@@ -410,7 +416,12 @@ fn the_example_folder_works_with_every_scale_and_mode() {
 fn prompts_fit_a_small_context() {
     let short = Criterion { levels: BTreeMap::new(), ..criterion(Scale::PassFail) };
     let rubric = Rubric { guidelines: None, ..rubric(vec![short]) };
-    let sizes = [(template("direct"), 900), (template("g-eval"), 1700), (template("prometheus-2"), 1500), (example_folder(), 1200)];
+    let sizes = [
+        (template("direct"), 900),
+        (template("g-eval"), 1700),
+        (template("prometheus-2"), 1500),
+        (example_folder(), 1200),
+    ];
     for (template, most) in sizes {
         for case in [pointwise(), reference(), pairwise()] {
             let length = text_of(&case, &rubric, &template).len();
