@@ -84,7 +84,9 @@ fn code_before_tests(text: &str) -> &str {
 
 /// Whether the file holds nothing but tests.
 fn is_test_file(path: &str) -> bool {
-    path.starts_with("tests/") || path.ends_with("/tests.rs") || path.contains("/tests/")
+    path.starts_with("tests/")
+        || path.ends_with("/tests.rs")
+        || ["/tests/", "/conformance/"].iter().any(|folder| path.contains(folder))
 }
 
 #[track_caller]

@@ -34,7 +34,7 @@ pub struct Undefined {
 /// A statistic or why there is none.
 pub type Estimated = Result<Estimate, Undefined>;
 
-/// Why a statistic has no value (specification 0).
+/// Why a statistic has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum UndefinedReason {
@@ -42,20 +42,12 @@ pub enum UndefinedReason {
     Empty,
     #[error("both raters used one and the same label only")]
     DegenerateMarginals,
-    #[error("no unit has two ratings")]
-    NoPairableUnits,
     #[error("only one value can occur")]
     SingleValueDomain,
-    #[error("all values are equal")]
-    NoVariation,
     #[error("there are too few values")]
     TooFew,
-    #[error("one of the inputs is constant")]
-    ConstantInput,
     #[error("no listed token is a label")]
     NoScoreToken,
-    #[error("no pair is discordant")]
-    NoDiscordant,
     #[error("fewer than two judges voted")]
     TooFewJudges,
     #[error("fewer judges voted than the quorum")]

@@ -223,3 +223,44 @@ fn panel_prints(panel: &Panel) -> PanelPrints {
     let rubric = serde_json::to_vec(&*panel.rubric).unwrap_or_default();
     PanelPrints { rubric_hash: blake3::hash(&rubric).to_hex().to_string(), judges: judges.collect() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{Environment, Source, parse};
+
+    const PANEL: &str = "servers: {s: {provider: vllm, base_url: \"http://127.0.0.1:9/v1\", api_key: {env: KEY}}}\n\
+                         judges: {j: {server: s, model: m, family: f}}\n\
+                         panels: {p: {judges: [j], rubric: correctness, quorum: 1}}\n";
+
+    /// The panel's one judge, its server changed by `edit`.
+    fn judge(edit: impl FnOnce(&mut Server)) -> Judge {
+        let templates =
+            |name: &str, base: &Path| crate::templates::load(name, base).map_err(|e| e.to_string());
+        let config = parse(PANEL, &Source::default(), &Environment::of([("KEY", "k")]), &templates).unwrap();
+        let mut judge = (**config.judges.values().next().unwrap()).clone();
+        let mut server = (*judge.server).clone();
+        edit(&mut server);
+        judge.server = Arc::new(server);
+        judge
+    }
+
+    #[test]
+    fn a_key_that_no_header_takes_is_a_setup_error() {
+        let judge = judge(|server| server.api_key = Some("a\nb".to_owned().into()));
+        let error = vendor(&judge, &Client::new()).unwrap_err();
+        assert!(matches!(error, WiringError::Setup { .. }), "{error}");
+    }
+
+    #[test]
+    fn an_address_that_is_link_local_is_an_address_error() {
+        let judge = judge(|server| server.base_url = String::from("http://169.254.169.254/v1"));
+        assert!(matches!(vendor(&judge, &Client::new()).unwrap_err(), WiringError::Address { .. }));
+    }
+
+    #[test]
+    fn a_judge_without_its_key_is_left_unconnected() {
+        let judge = judge(|server| server.api_key = None);
+        assert!(vendor(&judge, &Client::new()).unwrap().is_none());
+    }
+}

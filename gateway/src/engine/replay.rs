@@ -331,6 +331,14 @@ mod tests {
         assert!(matches!(error, ReplayError::Read { .. }), "{error}");
     }
 
+    #[tokio::test]
+    async fn an_index_that_is_gone_is_an_error_of_the_index() {
+        let r = recording("{\"case\":\"x\"}\n").await.unwrap();
+        r.index.close().await;
+        let error = crate::engine::EngineError::from(r.lines("x").await.unwrap_err());
+        assert!(matches!(error, crate::engine::EngineError::Replay(ReplayError::Index(_))), "{error}");
+    }
+
     #[test]
     fn only_compares_text_and_numbers() {
         let line =
