@@ -21,9 +21,6 @@ fn folder(upstream: &Upstream) -> Folder {
 }
 
 fn cases(count: usize) -> String {
-    (1..=count)
-        .map(|n| {
-            format!("{}\n", json!({"id": format!("q{n}"), "input": "Who?", "output": format!("No. {n}")}))
-        })
-        .collect()
+    let line = |n| json!({"id": format!("q{n}"), "input": "Who?", "output": format!("No. {n}")}).to_string();
+    (1..=count).map(line).collect::<Vec<_>>().join("\n")
 }

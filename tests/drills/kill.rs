@@ -45,12 +45,10 @@ async fn stored(folder: Folder) -> (Folder, Vec<(String, String)>) {
 async fn nothing_stored_is_lost_or_asked_again() {
     let upstream = Upstream::start(|_| Reply::text("4"));
     let folder = Folder::with_panel(&panel(upstream.base_url()));
-    let cases: String = (0..CASES)
-        .map(|n| {
-            format!("{}\n", json!({"id": n.to_string(), "output": format!("answer number {n} of many")}))
-        })
-        .collect();
-    folder.write("cases.jsonl", &cases);
+    let line =
+        |n: usize| json!({"id": n.to_string(), "output": format!("answer number {n} of many")}).to_string();
+    let cases: Vec<String> = (0..CASES).map(line).collect();
+    folder.write("cases.jsonl", &cases.join("\n"));
 
     // Three times, each further into the run.
     let mut folder = folder;

@@ -68,7 +68,7 @@ async fn ff_logp_008_missing_logprobs_leave_the_written_label_flagged() {
     let choice = json!({
         "index": 0, "message": {"role": "assistant", "content": "4"}, "logprobs": null, "finish_reason": "stop",
     });
-    let upstream = Upstream::start(move |_| Reply::completion(choice.clone()));
+    let upstream = Upstream::start(move |_| Reply::completion(&choice));
     let gateway = Gateway::connected(&single(upstream.base_url(), one_to_five())).await;
     for id in ["c1", "c2"] {
         let verdict = gateway.judge(named(id)).await;
@@ -95,7 +95,7 @@ async fn ff_logp_009_text_is_rebuilt_from_bytes() {
         "index": 0, "message": {"role": "assistant", "content": "通过"}, "finish_reason": "stop",
         "logprobs": {"content": tokens},
     });
-    let upstream = Upstream::start(move |_| Reply::completion(choice.clone()));
+    let upstream = Upstream::start(move |_| Reply::completion(&choice));
     let scale = json!({"type": "nominal", "scale": ["通过", "不通过"]});
     let gateway = Gateway::connected(&single(upstream.base_url(), scale)).await;
     let verdict = gateway.judge(case()).await;

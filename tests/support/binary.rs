@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::panel::Folder;
 
 /// Longest run of a command.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How a command ended.
 #[derive(Debug)]

@@ -34,7 +34,7 @@ impl Reply {
     /// A finished answer of this text, with usage.
     pub fn text(text: &str) -> Self {
         Self::completion(
-            json!({"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}),
+            &json!({"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}),
         )
     }
 
@@ -44,13 +44,13 @@ impl Reply {
         let own = top.iter().find(|(token, _)| *token == text).map_or(-20.0, |(_, logprob)| *logprob);
         let mut content = entry(text, own);
         content["top_logprobs"] = top.iter().map(|(token, logprob)| entry(token, *logprob)).collect();
-        Self::completion(json!({
+        Self::completion(&json!({
             "index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop",
             "logprobs": {"content": [content]},
         }))
     }
 
-    pub fn completion(choice: Value) -> Self {
+    pub fn completion(choice: &Value) -> Self {
         let body = json!({
             "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "mock-1", "choices": [choice],
             "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
