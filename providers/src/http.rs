@@ -182,7 +182,12 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Erro
 }
 
 fn io_cause(error: &reqwest::Error) -> Option<io::ErrorKind> {
-    causes(error).find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind)
+    let mut found = causes(error).find_map(|cause| cause.downcast_ref::<io::Error>())?;
+    // Why: an I/O error that wraps another one passes over it when it is asked for its cause.
+    while let Some(inner) = found.get_ref().and_then(|inner| inner.downcast_ref::<io::Error>()) {
+        found = inner;
+    }
+    Some(found.kind())
 }
 
 fn closes_early(error: &reqwest::Error) -> bool {

@@ -77,9 +77,10 @@ pub(super) fn scan(text: &str, range: Range<usize>) -> Vec<Node> {
 pub(super) fn is_whole(text: &str, range: Range<usize>) -> bool {
     let text = text.get(..range.end).unwrap_or(text);
     let mut parser = Parser::new(text, range.start);
-    parser.skip_filler();
+    parser.skip_white_space();
     let is_value = parser.value(0).is_ok();
-    parser.skip_filler();
+    // A comment may hold anything, the end of reasoning too.
+    parser.skip_white_space();
     is_value && parser.at == text.len()
 }
 
@@ -310,11 +311,17 @@ impl<'t> Parser<'t> {
         Err(Failed(self.at))
     }
 
+    fn skip_white_space(&mut self) {
+        while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.at += 1;
+        }
+    }
+
     /// White space and comments. An unclosed comment runs to the end.
     fn skip_filler(&mut self) {
         loop {
+            self.skip_white_space();
             match self.bytes.get(self.at) {
-                Some(byte) if byte.is_ascii_whitespace() => self.at += 1,
                 Some(b'#') => self.skip_past("\n"),
                 Some(b'/') if self.starts_with("//") => self.skip_past("\n"),
                 Some(b'/') if self.starts_with("/*") => self.skip_past("*/"),
@@ -416,9 +423,14 @@ mod tests {
 
     #[test]
     fn whole_means_one_value_and_nothing_else() {
-        for (text, whole) in
-            [("{}", true), (" [1] ", true), (r#""<think>""#, true), ("{} {}", false), ("4 stars", false)]
-        {
+        for (text, whole) in [
+            ("{}", true),
+            (" [1] ", true),
+            (r#""<think>""#, true),
+            ("{} {}", false),
+            ("4 stars", false),
+            (r#""a"/* b"#, false),
+        ] {
             assert_eq!(is_whole(text, 0..text.len()), whole, "{text}");
         }
     }
