@@ -16,8 +16,8 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=18080)
     parser.add_argument("--alias", default="smollm2-135m", help="the model name that judges ask for")
-    parser.add_argument("--slots", type=int, default=4, help="requests answered at the same time")
-    parser.add_argument("--context-tokens", type=int, default=8192, help="shared evenly by the slots")
+    parser.add_argument("--slots", type=int, default=8, help="requests answered at the same time; each keeps the prompt prefix that it saw last")
+    parser.add_argument("--context-tokens", type=int, default=16384, help="shared evenly by the slots")
     parser.add_argument("--threads", type=int, default=2)
     return parser.parse_args()
 

@@ -1,8 +1,8 @@
 //! Settings: `panel.yaml`, environment and flags become one valid [`Config`], or a list of everything that is wrong
 //! with them, each with its place and the next step.
 //!
-//! The way of a file: text → [`tree`] (values with places) → [`overrides`] laid over it → [`shape`] (typed entries of
-//! [`file`], unknown keys, wrong types) → `servers`, `judges`, `rubrics`, `panels`, `aliases` (what one key means for
+//! The way of a file: text → `tree` (values with places) → `overrides` laid over it → `shape` (typed entries of
+//! `file`, unknown keys, wrong types) → `servers`, `judges`, `rubrics`, `panels`, `aliases` (what one key means for
 //! another) → [`Config`]. No step stops at its first finding.
 //!
 //! This is the only module that reads the environment. It must not call a server or open the store, and it renders a
