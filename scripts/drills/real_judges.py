@@ -42,7 +42,7 @@ def panel(port):
             for name, temperature in zip(JUDGES, (0, 0.3, 0.7))
         },
         "rubrics": {"quality": stage.RUBRIC},
-        "panels": {"default": {"judges": list(JUDGES), "rubric": "quality", "deadline": {"attempt": "60s", "case": "180s", "grace": "60s"}}},
+        "panels": {"default": {"judges": list(JUDGES), "rubric": "quality", "deadline": {"attempt": "300s", "case": "900s", "grace": "300s"}}},
     }
 
 
