@@ -183,7 +183,6 @@ fn vendor(judge: &Judge, client: &Client) -> Result<Option<Vendor>, WiringError>
         base_url,
         api_key: server.api_key.clone(),
         model: judge.model.clone(),
-        api_version: None,
         capabilities: Capabilities::new(dialect),
     };
     vendors::connect(&config, client)

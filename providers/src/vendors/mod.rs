@@ -43,8 +43,6 @@ pub struct VendorConfig {
     pub base_url: BaseUrl,
     pub api_key: Option<SecretString>,
     pub model: String,
-    /// Azure's `api-version` for the address of a deployment; other dialects do not read it.
-    pub api_version: Option<String>,
     /// What this model on this server is known to refuse: made for the same dialect, kept by whoever connects.
     pub capabilities: Capabilities,
 }

@@ -18,7 +18,6 @@ pub fn config(server: &Server, dialect: Dialect) -> VendorConfig {
         base_url: address(server),
         api_key: Some(KEY.to_owned().into()),
         model: "smollm2-135m".to_owned(),
-        api_version: None,
         capabilities: Capabilities::new(dialect),
     }
 }
