@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use aggregation::vote::JudgeId;
 use providers::{
-    AddressError, BaseUrl, Client, Dialect, Provider, ServerHandle, ServerLimits, SetupError, StackSettings,
-    Vendor, VendorConfig, stack, vendors,
+    AddressError, BaseUrl, Capabilities, Client, Dialect, Provider, ServerHandle, ServerLimits, SetupError,
+    StackSettings, Vendor, VendorConfig, stack, vendors,
 };
 
 use super::replay::{self, Recording, ReplayError};
@@ -192,8 +192,13 @@ fn vendor(judge: &Judge, client: &Client) -> Result<Option<Vendor>, WiringError>
         .base_url
         .parse()
         .map_err(|source| WiringError::Address { server: server.name.clone(), source })?;
-    let config =
-        VendorConfig { dialect, base_url, api_key: server.api_key.clone(), model: judge.model.clone() };
+    let config = VendorConfig {
+        dialect,
+        base_url,
+        api_key: server.api_key.clone(),
+        model: judge.model.clone(),
+        capabilities: Capabilities::new(dialect),
+    };
     vendors::connect(&config, client)
         .map(Some)
         .map_err(|source| WiringError::Setup { server: server.name.clone(), source })
