@@ -18,7 +18,7 @@ pub(crate) struct Refusal {
     pub param: String,
     /// Gemini's `retryDelay`, which no header repeats.
     pub retry_after: Option<Duration>,
-    /// Gemini's reasons and quotas, Azure's inner code, in the order in which they stand.
+    /// Gemini's reasons and quotas, Azure's inner code, Anthropic's code of the details, in the order in which they stand.
     pub reasons: Vec<String>,
 }
 
@@ -101,7 +101,7 @@ impl Refusal {
             return ErrorKind::ContentFilter { message };
         }
         match status {
-            400 if self.is_of_account() => ErrorKind::Unauthorized { status, message },
+            400 | 429 if self.is_of_account() => ErrorKind::Unauthorized { status, message },
             // Same status as a rate limit, but waiting does not fill an account, nor does it end a day.
             429 if self.says("insufficient_quota") || self.is_daily() => {
                 ErrorKind::Unauthorized { status, message }
@@ -147,7 +147,7 @@ impl Refusal {
             || self.gives_reason("ResponsibleAIPolicyViolation")
     }
 
-    /// A 400 about the account: Anthropic's empty one, Gemini's keys and countries.
+    /// A 400 or 429 about the account: Anthropic's empty or blocked one, Gemini's keys and countries.
     fn is_of_account(&self) -> bool {
         const PHRASES: [&str; 4] = [
             "credit balance is too low",
@@ -156,7 +156,11 @@ impl Refusal {
             "location is not supported",
         ];
         let text = self.text().to_lowercase();
-        self.gives_reason("API_KEY_INVALID") || PHRASES.iter().any(|phrase| text.contains(phrase))
+        let is_blocked =
+            |reason: &String| reason.ends_with("spend_limit_reached") || reason == "organization_on_hold";
+        self.gives_reason("API_KEY_INVALID")
+            || self.reasons.iter().any(is_blocked)
+            || PHRASES.iter().any(|phrase| text.contains(phrase))
     }
 
     /// A quota for a day, by Gemini's name of it.
@@ -192,7 +196,8 @@ fn reasons(error: &Value) -> Vec<String> {
         std::iter::once(detail.get("reason")).chain(quotas.map(|quota| quota.get("quotaId")))
     });
     let of_azure = error.get("innererror").and_then(|inner| inner.get("code"));
-    of_google.chain([of_azure]).map(text).filter(|reason| !reason.is_empty()).collect()
+    let of_anthropic = error.get("details").and_then(|details| details.get("error_code"));
+    of_google.chain([of_azure, of_anthropic]).map(text).filter(|reason| !reason.is_empty()).collect()
 }
 
 /// A message, or FastAPI's list of problems: the first one with its place.
@@ -297,6 +302,7 @@ mod tests {
         check(400, json!({"error": {"message": "Your credit balance is too low to access the API."}}));
         check(400, json!({"error": {"message": "User location is not supported for the API use."}}));
         check(400, json!({"error": {"message": "x", "details": [{"reason": "API_KEY_INVALID"}]}}));
+        check(429, json!({"error": {"details": {"error_code": "enforced_spend_limit_reached"}}}));
         let quota = |id: &str| json!({"error": {"details": [{"violations": [{"quotaId": id}]}]}});
         check(429, quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier"));
         assert!(matches!(kind(429, &quota("GenerateRequestsPerMinute")), ErrorKind::RateLimited { .. }));
