@@ -180,7 +180,17 @@ fn warn(
 ) {
     if address.is_bare && provider != ProviderKind::Anthropic {
         let message = "the address has no path";
-        report.warning(&path.key("base_url"), message, "most servers answer below `/v1`: append it");
+        let hint = if provider == ProviderKind::Gemini {
+            "Gemini answers below `/v1beta`: append it"
+        } else {
+            "most servers answer below `/v1`: append it"
+        };
+        report.warning(&path.key("base_url"), message, hint);
+    }
+    if provider == ProviderKind::Gemini && address.base_url.ends_with("/openai") {
+        let message = "this is Gemini's OpenAI-compatible address";
+        let hint = "remove `/openai`, or write `provider: openai_compatible`";
+        report.warning(&path.key("base_url"), message, hint);
     }
     if let (None, Some(variable)) = (source, secret::usual_variables(provider).first()) {
         let message = format!("no key is sent: `{variable}` goes to the provider's own address only");

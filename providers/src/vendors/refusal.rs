@@ -8,6 +8,9 @@ use crate::error::ErrorKind;
 use crate::error_text::{Secrets, presentable, without_echo};
 use crate::retry_after;
 
+/// Our word for OpenRouter's list of what its moderation found, which comes with a 403.
+const MODERATION: &str = "moderation";
+
 /// What an error body says. Fields that are absent or null are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Refusal {
@@ -145,6 +148,7 @@ impl Refusal {
         self.says("content_filter")
             || self.says("content_policy_violation")
             || self.gives_reason("ResponsibleAIPolicyViolation")
+            || self.gives_reason(MODERATION)
     }
 
     /// A 400 or 429 about the account: Anthropic's empty or blocked one, Gemini's keys and countries.
@@ -158,7 +162,9 @@ impl Refusal {
         let text = self.text().to_lowercase();
         let is_blocked =
             |reason: &String| reason.ends_with("spend_limit_reached") || reason == "organization_on_hold";
-        self.gives_reason("API_KEY_INVALID")
+        // Gemini's status of a country or a billing that is not as it has to be.
+        self.r#type == "FAILED_PRECONDITION"
+            || self.gives_reason("API_KEY_INVALID")
             || self.reasons.iter().any(is_blocked)
             || PHRASES.iter().any(|phrase| text.contains(phrase))
     }
@@ -197,7 +203,14 @@ fn reasons(error: &Value) -> Vec<String> {
     });
     let of_azure = error.get("innererror").and_then(|inner| inner.get("code"));
     let of_anthropic = error.get("details").and_then(|details| details.get("error_code"));
-    of_google.chain([of_azure, of_anthropic]).map(text).filter(|reason| !reason.is_empty()).collect()
+    let moderated = error.get("metadata").and_then(|metadata| metadata.get("reasons"));
+    let of_openrouter = moderated.and_then(Value::as_array).is_some_and(|reasons| !reasons.is_empty());
+    of_google
+        .chain([of_azure, of_anthropic])
+        .map(text)
+        .chain(of_openrouter.then(|| MODERATION.to_owned()))
+        .filter(|reason| !reason.is_empty())
+        .collect()
 }
 
 /// A message, or FastAPI's list of problems: the first one with its place.
@@ -301,6 +314,7 @@ mod tests {
         };
         check(400, json!({"error": {"message": "Your credit balance is too low to access the API."}}));
         check(400, json!({"error": {"message": "User location is not supported for the API use."}}));
+        check(400, json!({"error": {"message": "Enable billing.", "status": "FAILED_PRECONDITION"}}));
         check(400, json!({"error": {"message": "x", "details": [{"reason": "API_KEY_INVALID"}]}}));
         check(429, json!({"error": {"details": {"error_code": "enforced_spend_limit_reached"}}}));
         let quota = |id: &str| json!({"error": {"details": [{"violations": [{"quotaId": id}]}]}});
@@ -309,9 +323,11 @@ mod tests {
     }
 
     #[test]
-    fn inner_code_of_a_filter_is_read() {
+    fn filters_are_known_by_inner_code_and_by_reasons() {
         let inner = json!({"code": "ResponsibleAIPolicyViolation", "content_filter_result": {}});
         let body = json!({"error": {"message": "a", "code": null, "innererror": inner}});
         assert_eq!(kind(400, &body), ErrorKind::ContentFilter { message: "a".to_owned() });
+        let body = json!({"error": {"message": "a", "code": 403, "metadata": {"reasons": ["violence"]}}});
+        assert_eq!(kind(403, &body), ErrorKind::ContentFilter { message: "a".to_owned() });
     }
 }

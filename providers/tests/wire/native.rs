@@ -149,6 +149,18 @@ async fn openrouters_errors_hide_in_answers() {
 }
 
 #[tokio::test]
+async fn page_of_the_edge_about_size_is_a_prompt_that_is_too_long() {
+    let server =
+        Server::start([Reply::Bytes(answer(413, &[("content-type", "text/html")], "<html></html>"))]);
+    let provider = stacked(&server, Dialect::Anthropic, std::time::Duration::from_secs(10));
+    let error = provider.oneshot(ChatRequest::user("hi")).await.unwrap_err();
+    assert_eq!(
+        (error.kind, server.received().len()),
+        (ErrorKind::TooLong { message: "no JSON body".to_owned() }, 1)
+    );
+}
+
+#[tokio::test]
 async fn every_attempt_is_paid_for_once() {
     let usage = json!({"prompt_tokens": 61, "completion_tokens": 5});
     let failed = json!({"choices": [{"finish_reason": "error"}], "usage": usage});

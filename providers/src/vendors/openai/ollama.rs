@@ -1,4 +1,5 @@
-//! Ollama's compatible endpoint. Cuts prompts that do not fit without a word: nothing in its answer says so.
+//! Ollama's compatible endpoint. Cuts prompts that do not fit without a word: nothing in its answer says so. Takes JSON
+//! Schemas in OpenAI's form. Token alternatives came with 0.12.11; older versions pass over the wish without a word.
 
 use crate::vendors::profile::{AnswerCap, Format, Profile, Schemas, SeedName};
 
