@@ -387,8 +387,8 @@ fn gemini_is_called_below_its_own_version() {
         assert_eq!(warnings(&read(&text).unwrap()), expected, "{path}");
     };
     check("/v1beta", &[]);
-    check("", &["panel.yaml:1:33: servers.s.base_url: the address has no path"]);
-    let compatible = "panel.yaml:1:33: servers.s.base_url: this is Gemini's OpenAI-compatible address";
+    check("", &["panel.yaml:1:43: servers.s.base_url: the address has no path"]);
+    let compatible = "panel.yaml:1:43: servers.s.base_url: this is Gemini's OpenAI-compatible address";
     check("/v1beta/openai", &[compatible]);
 }
 
