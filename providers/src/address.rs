@@ -41,6 +41,16 @@ impl BaseUrl {
         url
     }
 
+    /// Whether it has no path at all.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.0.path().trim_matches('/').is_empty()
+    }
+
+    /// Whether it is that of one deployment at Azure.
+    pub(crate) fn is_deployment(&self) -> bool {
+        self.0.path().contains("/deployments/")
+    }
+
     pub fn is_https(&self) -> bool {
         self.0.scheme() == "https"
     }
@@ -62,7 +72,9 @@ impl FromStr for BaseUrl {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(AddressError::Credentials);
         }
-        if url.query().is_some() || url.fragment().is_some() {
+        // Azure's version of the API is the one query that a server's address carries, and every route repeats it.
+        let is_plain = url.query_pairs().all(|(name, _)| name == "api-version");
+        if !is_plain || url.fragment().is_some() {
             return Err(AddressError::Query);
         }
         let host = url.host_str().ok_or(AddressError::Invalid)?;
@@ -112,6 +124,10 @@ mod tests {
         check("http://127.0.0.1:8080/v1", Ok("http://127.0.0.1:8080/v1/models"));
         check("http://127.0.0.1:8080/v1/", Ok("http://127.0.0.1:8080/v1/models"));
         check(" https://api.example.com ", Ok("https://api.example.com/models"));
+        check(
+            "https://h/openai/deployments/d?api-version=1",
+            Ok("https://h/openai/deployments/d/models?api-version=1"),
+        );
         check("http://[::1]:8000/v1", Ok("http://[::1]:8000/v1/models"));
         let url: BaseUrl = "http://localhost:8000/v1/".parse().unwrap();
         assert_eq!(url.at_root("/health").as_str(), "http://localhost:8000/health");
@@ -127,6 +143,7 @@ mod tests {
         check("http://sk-1@host/v1", Err(AddressError::Credentials));
         check("http://u:p@host/v1", Err(AddressError::Credentials));
         check("http://host/v1?key=1", Err(AddressError::Query));
+        check("http://host/v1?api-version=1&key=1", Err(AddressError::Query));
         check("http://host/v1#x", Err(AddressError::Query));
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use crate::chat::{Attempt, ChatRequest};
+use crate::chat::{Attempt, ChatRequest, Usage};
 
 /// A [`ChatRequest`] inside the stack. Clones share one state, so cloning for a retry copies no text.
 #[derive(Debug, Clone)]
@@ -23,6 +23,7 @@ struct State {
     deadline: Option<Instant>,
     attempts: Mutex<Vec<Attempt>>,
     body: Mutex<Option<Body>>,
+    paid: Mutex<Option<Usage>>,
     stage: AtomicU8,
     hints: AtomicU8,
 }
@@ -68,6 +69,7 @@ impl Call {
             deadline: deadline.and_then(|allowed| started.checked_add(allowed)),
             attempts: Mutex::new(Vec::new()),
             body: Mutex::new(None),
+            paid: Mutex::new(None),
             stage: AtomicU8::new(Stage::Answer as u8),
             hints: AtomicU8::new(0),
         }))
@@ -107,6 +109,22 @@ impl Call {
         match &*kept {
             Some(body) if body.revision == revision => body.clone(),
             Some(_) | None => kept.insert(encode(&self.0.request)).clone(),
+        }
+    }
+
+    /// Remembers what an attempt without an answer was charged.
+    pub(crate) fn pay(&self, usage: Option<Usage>) {
+        if let Some(usage) = usage {
+            let mut paid = locked(&self.0.paid);
+            *paid = Some(paid.map_or(usage, |before| before.plus(usage)));
+        }
+    }
+
+    /// This usage and that of all attempts without an answer.
+    pub(crate) fn paid_with(&self, usage: Option<Usage>) -> Option<Usage> {
+        match (*locked(&self.0.paid), usage) {
+            (Some(before), Some(now)) => Some(before.plus(now)),
+            (before, now) => before.or(now),
         }
     }
 

@@ -157,6 +157,18 @@ impl Usage {
     pub fn total_tokens(&self) -> u64 {
         self.prompt_tokens.saturating_add(self.completion_tokens)
     }
+
+    /// Both together, as when a call was answered twice.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            prompt_tokens: self.prompt_tokens.saturating_add(other.prompt_tokens),
+            completion_tokens: self.completion_tokens.saturating_add(other.completion_tokens),
+            cached_tokens: self.cached_tokens.saturating_add(other.cached_tokens),
+            reasoning_tokens: self.reasoning_tokens.saturating_add(other.reasoning_tokens),
+            cache_write_tokens: self.cache_write_tokens.saturating_add(other.cache_write_tokens),
+        }
+    }
 }
 
 /// Tokens as the server counted them.
@@ -168,4 +180,12 @@ pub struct Usage {
     pub cached_tokens: u64,
     /// Part of `completion_tokens` that was hidden reasoning.
     pub reasoning_tokens: u64,
+    /// Part of `prompt_tokens` that was written to the server's cache, where that has a price of its own (Anthropic).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::chat::Attempt;
+use crate::chat::{Attempt, Usage};
 
 /// A failed call. Messages never hold keys, hosts or the text of a case.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -13,6 +13,8 @@ pub struct ProviderError {
     pub retry_after: Option<Duration>,
     /// Requests that went out before this error, in order.
     pub attempts: Vec<Attempt>,
+    /// What those of its attempts were charged that came back with a usage and without an answer.
+    pub usage: Option<Usage>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -95,7 +97,7 @@ impl ErrorKind {
 impl ProviderError {
     /// An error without a server's wish and without attempts; the stack fills the attempts in.
     pub fn new(kind: ErrorKind) -> Self {
-        Self { kind, retry_after: None, attempts: Vec::new() }
+        Self { kind, retry_after: None, attempts: Vec::new(), usage: None }
     }
 
     /// See [`ErrorKind::is_retryable`].

@@ -30,7 +30,7 @@ pub use layers::retry::RetrySettings;
 pub use recall::Recall;
 pub use server::{ServerHandle, ServerLimits};
 pub use stack::StackSettings;
-pub use vendors::openai::models::{ModelInfo, list_models, probe_health};
+pub use vendors::models::{ModelInfo, list_models, probe_health};
 pub use vendors::scripted::{Scripted, ScriptedReply};
 pub use vendors::{Capabilities, Dialect, Learned, Vendor, VendorConfig};
 

@@ -25,7 +25,16 @@ impl PriceList {
     pub fn of(dialect: Dialect) -> Option<Self> {
         match dialect {
             Dialect::OpenAi => Some(Self::OpenAi),
-            Dialect::Vllm | Dialect::LlamaCpp | Dialect::Ollama | Dialect::Compatible => None,
+            Dialect::Anthropic => Some(Self::Anthropic),
+            Dialect::Gemini => Some(Self::Gemini),
+            // Mistral is not in the table; at Azure the model's name is whatever the deployment is called.
+            Dialect::Vllm
+            | Dialect::LlamaCpp
+            | Dialect::Ollama
+            | Dialect::Mistral
+            | Dialect::AzureOpenAi
+            | Dialect::OpenRouter
+            | Dialect::Compatible => None,
         }
     }
 }
@@ -33,6 +42,10 @@ impl PriceList {
 /// The day for which [`builtin`]'s table gives list prices, as its authors knew them. They were not compared with the
 /// vendors' price pages: look there before you rely on a cost, and put the price into the settings where it differs.
 pub const TABLE_DATE: &str = "2025-10-01";
+
+/// What a token costs that goes into the cache for five minutes, as a share of an input token: Anthropic's list price.
+/// Other vendors count no such tokens.
+const CACHE_WRITE_SHARE: f64 = 1.25;
 
 /// Cost in millionths of a dollar, rounded half up. `None` when a price is negative or not finite, or the sum does not
 /// fit. Reasoning tokens are part of the completion and cost what output costs.
@@ -43,8 +56,10 @@ pub fn cost_microusd(usage: &Usage, price: &Price) -> Option<u64> {
     }
     // A server that reports more cached than prompt tokens is wrong about the cache, not about the prompt.
     let cached = usage.cached_tokens.min(usage.prompt_tokens);
-    let cost = tokens(usage.prompt_tokens - cached)? * price.input
+    let written = usage.cache_write_tokens.min(usage.prompt_tokens - cached);
+    let cost = tokens(usage.prompt_tokens - cached - written)? * price.input
         + tokens(cached)? * cached_price
+        + tokens(written)? * (price.input * CACHE_WRITE_SHARE)
         + tokens(usage.completion_tokens)? * price.output;
     whole(cost.round())
 }
@@ -139,7 +154,7 @@ mod tests {
             prompt_tokens: prompt,
             completion_tokens: completion,
             cached_tokens: cached,
-            reasoning_tokens: 0,
+            ..Usage::default()
         }
     }
 
@@ -164,9 +179,43 @@ mod tests {
     }
 
     #[test]
+    fn every_vendor_is_charged_as_it_counts() {
+        let check = |list, model, usage: Usage, expected: u64| {
+            assert_eq!(cost_microusd(&usage, &builtin(list, model).unwrap()), Some(expected), "{model}");
+        };
+        // 500 × 2.5 + 500 × 1.25 + 100 × 10; hidden reasoning is within the 100.
+        let openai = Usage { reasoning_tokens: 80, ..usage(1000, 500, 100) };
+        check(PriceList::OpenAi, "gpt-4o", openai, 2875);
+        // 12 × 3 + 1000 × 0.3 + 100 × 3.75 + 90 × 15
+        let anthropic = Usage { cache_write_tokens: 100, ..usage(1112, 1000, 90) };
+        check(PriceList::Anthropic, "claude-sonnet-4-5", anthropic, 2061);
+        // 61 × 0.3 + (1 + 88) × 2.5
+        let gemini = Usage { reasoning_tokens: 88, ..usage(61, 0, 89) };
+        check(PriceList::Gemini, "gemini-2.5-flash", gemini, 241);
+        // 40 × 0.3 + 60 × 0.075, rounded half up
+        check(PriceList::Gemini, "gemini-2.5-flash", usage(100, 60, 0), 17);
+        // More written than there was: only as much as there was.
+        let odd = Usage { cache_write_tokens: 500, ..usage(100, 60, 0) };
+        check(PriceList::Anthropic, "claude-sonnet-4-5", odd, 168);
+    }
+
+    #[test]
+    fn cache_reads_cost_anthropic_a_tenth() {
+        for (model, price) in ANTHROPIC {
+            let share = price.cached_input.unwrap() / price.input;
+            // The oldest model's price is rounded to cents.
+            assert!((share - 0.1).abs() < 0.021, "{model}: {share}");
+        }
+    }
+
+    #[test]
     fn only_hosted_dialects_have_a_list() {
         assert_eq!(PriceList::of(Dialect::OpenAi), Some(PriceList::OpenAi));
-        for local in [Dialect::Vllm, Dialect::LlamaCpp, Dialect::Ollama, Dialect::Compatible] {
+        assert_eq!(PriceList::of(Dialect::Anthropic), Some(PriceList::Anthropic));
+        assert_eq!(PriceList::of(Dialect::Gemini), Some(PriceList::Gemini));
+        for local in
+            [Dialect::Vllm, Dialect::LlamaCpp, Dialect::Ollama, Dialect::Mistral, Dialect::Compatible]
+        {
             assert_eq!(PriceList::of(local), None);
         }
     }

@@ -5,7 +5,7 @@ use std::io::{BufRead, IsTerminal, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use providers::{BaseUrl, Client, list_models};
+use providers::{BaseUrl, Client, Dialect, list_models};
 
 use super::exit::{Exit, Failure};
 use super::{InitArgs, check, output, setup};
@@ -95,7 +95,8 @@ async fn look() -> Result<Found, Failure> {
     let client = Client::new();
     for (provider, address) in LOCAL_SERVERS {
         let Ok(base) = address.parse::<BaseUrl>() else { continue };
-        let Ok(Ok(models)) = tokio::time::timeout(LOOK_TIMEOUT, list_models(&client, &base, None)).await
+        let Ok(Ok(models)) =
+            tokio::time::timeout(LOOK_TIMEOUT, list_models(&client, Dialect::Compatible, &base, None)).await
         else {
             continue;
         };

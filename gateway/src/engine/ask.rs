@@ -244,12 +244,7 @@ fn note(call: &Call, facts: &mut CallFacts, response: &ChatResponse) {
         (false, _, _) => None,
     };
     facts.usage = match (facts.usage, response.usage) {
-        (Some(a), Some(b)) => Some(Usage {
-            prompt_tokens: a.prompt_tokens + b.prompt_tokens,
-            completion_tokens: a.completion_tokens + b.completion_tokens,
-            cached_tokens: a.cached_tokens + b.cached_tokens,
-            reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
-        }),
+        (Some(a), Some(b)) => Some(a.plus(b)),
         (a, b) => a.or(b),
     };
 }

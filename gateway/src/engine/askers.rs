@@ -218,19 +218,20 @@ impl PanelPrints {
     }
 }
 
-/// The wire dialect of a provider. Hosted vendors with an OpenAI-compatible address of their own are asked there.
+/// The wire dialect of a provider. Recorded judgments are called nowhere.
 pub fn dialect(provider: ProviderKind) -> Option<Dialect> {
     match provider {
         ProviderKind::Openai => Some(Dialect::OpenAi),
         ProviderKind::Vllm => Some(Dialect::Vllm),
         ProviderKind::LlamaCpp => Some(Dialect::LlamaCpp),
         ProviderKind::Ollama => Some(Dialect::Ollama),
-        ProviderKind::OpenaiCompatible
-        | ProviderKind::Openrouter
-        | ProviderKind::Mistral
-        | ProviderKind::Anthropic
-        | ProviderKind::Gemini => Some(Dialect::Compatible),
-        ProviderKind::AzureOpenai | ProviderKind::Replay => None,
+        ProviderKind::OpenaiCompatible => Some(Dialect::Compatible),
+        ProviderKind::Openrouter => Some(Dialect::OpenRouter),
+        ProviderKind::Mistral => Some(Dialect::Mistral),
+        ProviderKind::Anthropic => Some(Dialect::Anthropic),
+        ProviderKind::Gemini => Some(Dialect::Gemini),
+        ProviderKind::AzureOpenai => Some(Dialect::AzureOpenAi),
+        ProviderKind::Replay => None,
     }
 }
 

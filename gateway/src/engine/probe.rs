@@ -108,7 +108,7 @@ fn explained(kind: &ErrorKind, judge: &Judge) -> String {
         ErrorKind::BadRequest { status: 404 | 405, .. }
         | ErrorKind::Server { status: 501, .. }
         | ErrorKind::Garbage { .. } => format!(
-            "does an OpenAI-compatible server answer there? `servers.{name}.base_url` ends with its version, such as `/v1`, and `judges.{}.model` is one of its models",
+            "does a server of that provider answer there? `servers.{name}.base_url` ends with its version, such as `/v1`, and `judges.{}.model` is one of its models",
             judge.id
         ),
         ErrorKind::Unauthorized { .. } => match &server.api_key_source {
@@ -144,7 +144,7 @@ mod tests {
         };
         let unreachable = "; hint: is the server running? its address is `servers.test.base_url`";
         check(ErrorKind::Connection { message: message() }, "connection failed: m", unreachable);
-        let other = "; hint: does an OpenAI-compatible server answer there? `servers.test.base_url`";
+        let other = "; hint: does a server of that provider answer there? `servers.test.base_url`";
         check(ErrorKind::Garbage { message: message() }, "unreadable answer: m", other);
         let failed = "server failed with status 501: m";
         check(ErrorKind::Server { status: 501, message: message() }, failed, other);

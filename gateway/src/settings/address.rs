@@ -6,7 +6,7 @@ use url::{Host, Url};
 
 use crate::judge::{Perimeter, ProviderKind};
 
-/// A checked base address: `http` or `https`, a host, no credentials, no query.
+/// A checked base address: `http` or `https`, a host, no credentials, no query but Azure's version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Address {
     /// Without a trailing slash.
@@ -28,6 +28,8 @@ pub(super) enum AddressError {
     Credentials,
     #[error("the address has a query or a fragment")]
     Query,
+    #[error("the address of a deployment lacks the version of the API")]
+    Version,
     #[error("link-local addresses are never called")]
     LinkLocal,
 }
@@ -39,6 +41,9 @@ impl AddressError {
             Self::Scheme(_) => "only `http://` and `https://` are called",
             Self::Credentials => "remove them and use `api_key: {env: NAME}`; treat the password as leaked",
             Self::Query => "end the address with its path, such as `/v1`",
+            Self::Version => {
+                "append `?api-version=2024-10-21`, or write `https://NAME.openai.azure.com/openai/v1` and the deployment's name as `model`"
+            }
             Self::LinkLocal => {
                 "cloud machines hand out credentials there; give the server an address of its network"
             }
@@ -47,6 +52,22 @@ impl AddressError {
 }
 
 impl Address {
+    /// Azure's addresses, as its portal shows them: with the route of a call at the end, or of the resource alone, which
+    /// has its current version below `/openai/v1`. A deployment's own address needs the version of the API.
+    pub fn parse_azure(text: &str) -> Result<Self, AddressError> {
+        let mut address = Self::parse(text)?;
+        let mut url = Url::parse(&address.base_url).map_err(AddressError::Unreadable)?;
+        let path = url.path().trim_end_matches('/').trim_end_matches("/chat/completions").to_owned();
+        let path = if path.is_empty() || path == "/openai" { "/openai/v1" } else { &path };
+        if path.contains("/deployments/") && url.query().is_none() {
+            return Err(AddressError::Version);
+        }
+        url.set_path(path);
+        address.base_url = url.into();
+        address.is_bare = false;
+        Ok(address)
+    }
+
     /// Read with the same rules as the HTTP client's, so that no spelling of a host (`0xa9fea9fe`) slips by.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let url = Url::parse(text.trim()).map_err(AddressError::Unreadable)?;
@@ -56,7 +77,8 @@ impl Address {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(AddressError::Credentials);
         }
-        if url.query().is_some() || url.fragment().is_some() {
+        let is_plain = url.query_pairs().all(|(name, _)| name == "api-version");
+        if !is_plain || url.fragment().is_some() {
             return Err(AddressError::Query);
         }
         let (inside, link_local) =
@@ -188,8 +210,29 @@ mod tests {
         assert_eq!(error("file:///etc/passwd"), AddressError::Scheme("file".to_owned()));
         assert_eq!(error("https://user:pw@h/v1"), AddressError::Credentials);
         assert_eq!(error("https://h/v1?key=1"), AddressError::Query);
+        assert_eq!(error("https://h/v1?api-version=1&key=1"), AddressError::Query);
         assert!(matches!(error("10.0.0.5:8000"), AddressError::Unreadable(_)));
         assert!(matches!(error("http://"), AddressError::Unreadable(_)));
+    }
+
+    #[test]
+    fn azures_addresses_are_completed() {
+        let check = |path: &str, expected: Result<&str, AddressError>| {
+            let address = Address::parse_azure(&format!("https://x.openai.azure.com{path}"));
+            let expected = expected.map(|path| format!("https://x.openai.azure.com{path}"));
+            assert_eq!(address.map(|address| address.base_url), expected, "{path}");
+        };
+        check("", Ok("/openai/v1"));
+        check("/", Ok("/openai/v1"));
+        check("/openai", Ok("/openai/v1"));
+        check("/openai/v1/", Ok("/openai/v1"));
+        check("/openai/v1?api-version=preview", Ok("/openai/v1?api-version=preview"));
+        let deployment = "/openai/deployments/d?api-version=2024-10-21";
+        check(deployment, Ok(deployment));
+        check("/openai/deployments/d/chat/completions?api-version=2024-10-21", Ok(deployment));
+        check("/openai/deployments/d", Err(AddressError::Version));
+        check("/openai/deployments/d?key=1", Err(AddressError::Query));
+        assert!(AddressError::Version.hint().contains("api-version"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::address::{Address, is_own_host, usual_address};
+use super::address::{Address, AddressError, is_own_host, usual_address};
 use super::file::{KeyEntry, ServerEntry};
 use super::load::Surroundings;
 use super::problem::{KeyPath, Report};
@@ -36,7 +36,7 @@ pub(super) fn check_all(
 /// The server that `openai/…` means when the file defines none of that name.
 pub(super) fn implied(provider: ProviderKind, surroundings: &Surroundings<'_>) -> Option<CheckedServer> {
     let name = provider_word(provider);
-    let address = Address::parse(usual_address(provider)?).ok()?;
+    let address = parse_address(provider, usual_address(provider)?).ok()?;
     let source = usual_key(provider, &address);
     Some(assemble(name, provider, &address, &ServerEntry::default(), source, surroundings))
 }
@@ -116,16 +116,28 @@ fn check_address(
         if !report.is_broken(&path.key("base_url")) {
             let message =
                 format!("`base_url` is missing: `{}` has no usual address", provider_word(provider));
-            report.problem(path, message, "add `base_url: https://…/v1`");
+            report.problem(path, message, missing_address(provider));
         }
         return None;
     };
-    match Address::parse(text) {
+    match parse_address(provider, text) {
         Ok(address) => Some(address),
         Err(error) => {
             report.problem(&path.key("base_url"), error.to_string(), error.hint());
             None
         }
+    }
+}
+
+fn parse_address(provider: ProviderKind, text: &str) -> Result<Address, AddressError> {
+    if provider == ProviderKind::AzureOpenai { Address::parse_azure(text) } else { Address::parse(text) }
+}
+
+fn missing_address(provider: ProviderKind) -> &'static str {
+    if provider == ProviderKind::AzureOpenai {
+        "add `base_url: https://NAME.openai.azure.com/openai/v1`, and the deployment's name as the judge's `model`"
+    } else {
+        "add `base_url: https://…/v1`"
     }
 }
 
@@ -168,7 +180,17 @@ fn warn(
 ) {
     if address.is_bare && provider != ProviderKind::Anthropic {
         let message = "the address has no path";
-        report.warning(&path.key("base_url"), message, "most servers answer below `/v1`: append it");
+        let hint = if provider == ProviderKind::Gemini {
+            "Gemini answers below `/v1beta`: append it"
+        } else {
+            "most servers answer below `/v1`: append it"
+        };
+        report.warning(&path.key("base_url"), message, hint);
+    }
+    if provider == ProviderKind::Gemini && address.base_url.ends_with("/openai") {
+        let message = "this is Gemini's OpenAI-compatible address";
+        let hint = "remove `/openai`, or write `provider: openai_compatible`";
+        report.warning(&path.key("base_url"), message, hint);
     }
     if let (None, Some(variable)) = (source, secret::usual_variables(provider).first()) {
         let message = format!("no key is sent: `{variable}` goes to the provider's own address only");

@@ -377,6 +377,22 @@ fn multi_token_labels_and_open_addresses_are_warned_about() {
 }
 
 #[test]
+fn gemini_is_called_below_its_own_version() {
+    let check = |path: &str, expected: &[&str]| {
+        let address = format!("https://generativelanguage.googleapis.com{path}");
+        let text = format!(
+            "servers: {{s: {{provider: gemini, base_url: '{address}', api_key: {{env: OPENAI_API_KEY}}}}}}\n{}",
+            panel("replacements: [s/gemini-x]")
+        );
+        assert_eq!(warnings(&read(&text).unwrap()), expected, "{path}");
+    };
+    check("/v1beta", &[]);
+    check("", &["panel.yaml:1:43: servers.s.base_url: the address has no path"]);
+    let compatible = "panel.yaml:1:43: servers.s.base_url: this is Gemini's OpenAI-compatible address";
+    check("/v1beta/openai", &[compatible]);
+}
+
+#[test]
 fn usual_keys_go_to_the_provider_alone() {
     let text = format!(
         "servers: {{s: {{provider: openai, base_url: 'https://proxy.example.com/v1'}}}}\n{}",

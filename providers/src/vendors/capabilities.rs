@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 
 use super::Dialect;
-use super::profile::{Profile, profile};
+use super::profile::{Format, Profile, profile};
 use super::refusal::Refusal;
+use super::taken::choices;
 use crate::call::locked;
 use crate::chat::ChatRequest;
 
@@ -48,10 +49,22 @@ impl Parameter {
     /// Other words under which servers refuse it.
     const fn also(self) -> &'static [&'static str] {
         match self {
-            Self::Logprobs => &["top_logprobs", "log probabilities"],
-            Self::ResponseFormat => &["json_schema", "structured output", "structured outputs"],
-            Self::Choices => &["structured_outputs", "structured outputs", "grammar"],
-            Self::Temperature | Self::TopP | Self::Seed | Self::Stop => &[],
+            Self::Logprobs => &["top_logprobs", "log probabilities", "responselogprobs"],
+            Self::TopP => &["topp"],
+            Self::Seed => &["random_seed"],
+            Self::Stop => &["stop_sequences", "stopsequences"],
+            Self::ResponseFormat => &[
+                "json_schema",
+                "structured output",
+                "structured outputs",
+                "output_config",
+                "output_format",
+                "json mode",
+                "responsejsonschema",
+                "response_json_schema",
+            ],
+            Self::Choices => &["structured_outputs", "structured outputs", "grammar", "enum", "text/x.enum"],
+            Self::Temperature => &[],
         }
     }
 
@@ -93,6 +106,9 @@ impl Known {
         if profile.choices.is_none() {
             known.refuse(Parameter::Choices);
         }
+        for parameter in profile.never {
+            known.refuse(*parameter);
+        }
         known
     }
 
@@ -125,11 +141,6 @@ impl Known {
             self.revision = before.revision.wrapping_add(1);
         }
     }
-}
-
-/// The texts that the answer may be, where the request says so: a schema says more.
-pub(crate) fn choices(request: &ChatRequest) -> Option<&[String]> {
-    request.choices.as_deref().filter(|choices| request.response_schema.is_none() && !choices.is_empty())
 }
 
 /// What a server turned out to refuse; shared by all calls to one model on one server, also by those of the vendors that
@@ -246,7 +257,7 @@ impl Words {
     fn say_unsupported(&self) -> bool {
         const CODES: [&str; 4] =
             ["unsupported_parameter", "unsupported_value", "unknown_parameter", "extra_forbidden"];
-        const PHRASES: [&str; 17] = [
+        const PHRASES: [&str; 21] = [
             "not supported",
             "unsupported",
             "not allowed",
@@ -264,6 +275,10 @@ impl Words {
             "not implemented",
             "only the default",
             "failed to parse grammar",
+            "cannot find field",
+            "deprecated for this model",
+            "may only be set to",
+            "cannot both be specified",
         ];
         CODES.contains(&self.code.as_str()) || PHRASES.iter().any(|phrase| self.text.contains(phrase))
     }
@@ -322,10 +337,11 @@ fn learn_alternatives(known: &mut Known, words: &Words, request: &ChatRequest) -
     true
 }
 
-/// The answer's cap is refused under one name: the other name is tried, once.
+/// OpenAI's format: the answer's cap is refused under one name, so the other name is tried, once.
 fn learn_cap_name(known: &mut Known, words: &Words, request: &ChatRequest) -> bool {
     let name = known.profile.answer_cap.name();
-    let is_meant = request.max_tokens.is_some() && !known.has_switched_cap && words.name(name);
+    let has_two_names = known.dialect.format == Format::OpenAi && !known.has_switched_cap;
+    let is_meant = request.max_tokens.is_some() && has_two_names && words.name(name);
     if is_meant {
         known.switch_cap();
     }
@@ -333,11 +349,13 @@ fn learn_cap_name(known: &mut Known, words: &Words, request: &ChatRequest) -> bo
 }
 
 fn learn_parameter(known: &mut Known, words: &Words, request: &ChatRequest) -> bool {
-    let meant = Parameter::ALL.into_iter().find(|parameter| {
+    let mut meant = Parameter::ALL.into_iter().filter(|parameter| {
         parameter.is_asked(request)
             && known.takes(*parameter)
             && (words.name(parameter.name()) || parameter.also().iter().any(|also| words.name(also)))
     });
+    // Of two that exclude each other the later one can go: temperature says more than `top_p`.
+    let meant = if words.text.contains("cannot both") { meant.next_back() } else { meant.next() };
     if let Some(parameter) = meant {
         known.refuse(parameter);
     }

@@ -10,18 +10,29 @@ use crate::chat::ChatResponse;
 use crate::error::ProviderError;
 use crate::http::{Client, SetupError};
 
+pub mod anthropic;
 mod capabilities;
+mod endpoint;
+pub mod gemini;
+pub mod models;
 pub mod openai;
 mod profile;
 mod refusal;
+#[cfg(test)]
+mod samples;
 pub mod scripted;
+mod sse;
+mod strict_schema;
+mod taken;
+mod turns;
+mod unusable;
 
 pub use capabilities::{Capabilities, Learned};
 
 /// A vendor ready for the stack: sends one request per call, knows no limits.
 pub type Vendor = BoxCloneSyncService<Call, ChatResponse, ProviderError>;
 
-/// Which flavour of the OpenAI-compatible format a server speaks.
+/// Which format a server speaks, and which flavour of the OpenAI-compatible one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dialect {
@@ -31,7 +42,16 @@ pub enum Dialect {
     Vllm,
     LlamaCpp,
     Ollama,
-    /// Any other server that speaks the format.
+    Mistral,
+    #[serde(rename = "azure_openai")]
+    AzureOpenAi,
+    #[serde(rename = "openrouter")]
+    OpenRouter,
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// Google's `generateContent`.
+    Gemini,
+    /// Any other server that speaks OpenAI's format.
     Compatible,
 }
 
@@ -49,5 +69,5 @@ pub struct VendorConfig {
 
 /// A vendor for this configuration. What the server refuses goes into the configuration's capabilities.
 pub fn connect(config: &VendorConfig, client: &Client) -> Result<Vendor, SetupError> {
-    Ok(BoxCloneSyncService::new(openai::OpenAi::new(config, client)?))
+    Ok(BoxCloneSyncService::new(endpoint::Endpoint::new(config, client)?))
 }

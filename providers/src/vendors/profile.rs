@@ -1,19 +1,38 @@
 //! What differs between dialects before a server has said anything: names, limits, schemas, health routes.
 
-use super::{Dialect, openai};
+use super::capabilities::Parameter;
+use super::{Dialect, anthropic, gemini, openai};
 
 /// What differs between dialects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Profile {
+    pub format: Format,
     /// The name under which the answer's length is capped, until the server wants the other one.
     pub answer_cap: AnswerCap,
+    pub seed: SeedName,
     /// More alternatives per token are never asked for.
     pub most_alternatives: u8,
     pub schemas: Schemas,
     /// How an answer is held to a list of texts; `None`: there is no way.
     pub choices: Option<Choices>,
+    /// Parameters that there is no way to send.
+    pub never: &'static [Parameter],
     /// Path at the server's root that tells whether it is up; `None`: its model list does.
     pub health: Option<&'static str>,
+}
+
+/// The shape of requests and answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    OpenAi,
+    Anthropic,
+    Gemini,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SeedName {
+    Seed,
+    RandomSeed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +64,8 @@ pub(crate) enum Schemas {
     Full,
     /// Those of OpenAI's strict mode.
     Strict,
+    /// Those that Gemini documents.
+    Gemini,
 }
 
 /// The parameter that holds an answer to a list of texts.
@@ -54,6 +75,8 @@ pub(crate) enum Choices {
     Grammar,
     /// vLLM's `structured_outputs`.
     StructuredOutputs,
+    /// Gemini's answers of type `text/x.enum`.
+    Enum,
 }
 
 pub(crate) const fn profile(dialect: Dialect) -> Profile {
@@ -61,6 +84,11 @@ pub(crate) const fn profile(dialect: Dialect) -> Profile {
         Dialect::OpenAi => openai::openai_com::PROFILE,
         Dialect::Vllm => openai::vllm::PROFILE,
         Dialect::LlamaCpp => openai::llama_cpp::PROFILE,
+        Dialect::Mistral => openai::mistral::PROFILE,
+        Dialect::AzureOpenAi => openai::azure_openai::PROFILE,
+        Dialect::OpenRouter => openai::openrouter::PROFILE,
+        Dialect::Anthropic => anthropic::PROFILE,
+        Dialect::Gemini => gemini::PROFILE,
         Dialect::Ollama => openai::ollama::PROFILE,
         Dialect::Compatible => openai::compatible::PROFILE,
     }

@@ -194,7 +194,9 @@ async fn key_that_no_header_can_carry_is_refused_at_setup() {
     let mut config = config(&server, Dialect::Vllm);
     config.api_key = Some("sk-1\n".to_owned().into());
     assert!(matches!(vendors::connect(&config, &Client::new()), Err(SetupError::Key)));
-    let error = list_models(&Client::new(), &address(&server), config.api_key.as_ref()).await.unwrap_err();
+    let error = list_models(&Client::new(), Dialect::Vllm, &address(&server), config.api_key.as_ref())
+        .await
+        .unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Unauthorized { .. }), "{error:?}");
 }
 
@@ -212,6 +214,6 @@ async fn tls_client_is_made_when_needed() {
 #[tokio::test]
 async fn odd_model_list_is_garbage() {
     let server = Server::start([Reply::Bytes(answer(200, &[], "{\"models\":[]}"))]);
-    let error = list_models(&Client::new(), &address(&server), None).await.unwrap_err();
+    let error = list_models(&Client::new(), Dialect::Vllm, &address(&server), None).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Garbage { .. }), "{error:?}");
 }

@@ -1,4 +1,4 @@
-//! The vendors against bytes on a real socket: recorded exchanges of three servers, and faults that no recording has.
+//! The vendors against bytes on a real socket: recorded and documented exchanges of six servers, and faults that no recording has.
 //!
 //! `expected.tsv` says in one line what every recording has to become, or why it is no exchange of ours.
 
@@ -6,6 +6,7 @@
 
 mod exchange;
 mod faults;
+mod native;
 mod outcome;
 mod recordings;
 mod requests;

@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use providers::chat::{ChatRequest, Message, Role};
-use providers::error::ProviderError;
-use providers::vendors::openai::stream;
-use providers::{Client, Dialect, list_models, probe_health};
+use providers::chat::{ChatRequest, ChatResponse, Message, Role};
+use providers::error::{ErrorKind, ProviderError};
+use providers::{Client, Dialect, list_models, probe_health, vendors};
 use serde_json::Value;
 use tower::ServiceExt;
 
@@ -16,8 +15,14 @@ use crate::exchange::{address, ask_once, stacked};
 use crate::outcome::{of_answer, of_error};
 use crate::server::{Reply, Server, answer};
 
-const FOLDERS: [(&str, Dialect); 3] =
-    [("openai", Dialect::OpenAi), ("llama-server", Dialect::LlamaCpp), ("vllm", Dialect::Vllm)];
+const FOLDERS: [(&str, Dialect); 6] = [
+    ("openai", Dialect::OpenAi),
+    ("llama-server", Dialect::LlamaCpp),
+    ("vllm", Dialect::Vllm),
+    ("mistral", Dialect::Mistral),
+    ("anthropic", Dialect::Anthropic),
+    ("gemini", Dialect::Gemini),
+];
 
 /// Routes that this crate never calls.
 const NOT_OURS: [(&str, &str); 13] = [
@@ -47,12 +52,16 @@ impl Recording {
         self.json["request"]["method"] == method && self.json["request"]["path"] == route
     }
 
-    /// OpenAI's recordings leave the request out: all of them are chats.
+    /// Documented exchanges can leave the request out: all of them are chats.
     pub fn is_chat(&self) -> bool {
-        self.json.get("request").is_none() || self.is("POST", "/v1/chat/completions")
+        let is_hosted = matches!(self.dialect, Dialect::Anthropic | Dialect::Gemini);
+        is_hosted || self.json.get("request").is_none() || self.is("POST", "/v1/chat/completions")
     }
 
     fn not_ours(&self) -> Option<&'static str> {
+        if self.is_chat() {
+            return None;
+        }
         let request = &self.json["request"];
         let path = request["path"].as_str()?.split('?').next()?;
         let known = NOT_OURS.iter().find(|(route, _)| path.starts_with(*route)).map(|(_, why)| *why);
@@ -122,7 +131,7 @@ impl Recording {
                 .or(number("max_completion_tokens"))
                 .map(|n| n.try_into().unwrap()),
             temperature: body["temperature"].as_f64(),
-            seed: number("seed"),
+            seed: number("seed").or(number("random_seed")),
             top_logprobs: number("top_logprobs").map(|n| n.try_into().unwrap()),
             stop: body["stop"]
                 .as_array()
@@ -152,7 +161,14 @@ pub fn recordings() -> Vec<Recording> {
 
 async fn outcome(recording: &Recording) -> String {
     if let Some(stream) = recording.stream() {
-        return match stream::fold(&stream) {
+        let fold = match recording.dialect {
+            Dialect::Anthropic => vendors::anthropic::stream::fold,
+            Dialect::Gemini => vendors::gemini::stream::fold,
+            _ => vendors::openai::stream::fold,
+        };
+        let outcome = fold(&stream);
+        assert_eq!(outcome, streamed(recording, &stream).await, "{}: the same over a socket", recording.name);
+        return match outcome {
             Ok(response) => format!("stream {}", of_answer(&response)),
             Err(kind) => format!("stream {}", of_error(&ProviderError::new(kind), false)),
         };
@@ -167,7 +183,7 @@ async fn outcome(recording: &Recording) -> String {
     };
     let (client, url) = (Client::new(), address(&server));
     if recording.is("GET", "/v1/models") {
-        return match list_models(&client, &url, None).await {
+        return match list_models(&client, recording.dialect, &url, None).await {
             Ok(models) => format!("models {models:?}"),
             Err(error) => of_error(&error, false),
         };
@@ -187,6 +203,13 @@ async fn outcome(recording: &Recording) -> String {
         (Ok(response), _) => of_answer(&response),
         (Err(error), is_final) => of_error(&error, is_final),
     }
+}
+
+/// The stream as the answer to a request that asked for none.
+async fn streamed(recording: &Recording, stream: &str) -> Result<ChatResponse, ErrorKind> {
+    let server = Server::start([Reply::Bytes(answer(200, &[("content-type", "text/event-stream")], stream))]);
+    let (outcome, _) = ask_once(&server, recording.dialect, recording.request()).await;
+    outcome.map(|response| ChatResponse { dropped: Vec::new(), ..response }).map_err(|error| error.kind)
 }
 
 #[tokio::test]

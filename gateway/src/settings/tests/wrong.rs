@@ -132,7 +132,7 @@ panels:
 }
 
 /// What follows a panel that names judge `j`, and what is wrong with it.
-const WRONG_JUDGES: [(&str, &[&str]); 20] = [
+const WRONG_JUDGES: [(&str, &[&str]); 21] = [
     ("judges: {j: {}}", &["judges.j: `model` is missing", "judges.j: `server` is missing"]),
     (
         "judges: {j: {server: ollama, model: m, price: {input: -1, output: 0}}}",
@@ -178,6 +178,10 @@ const WRONG_JUDGES: [(&str, &[&str]); 20] = [
     (
         "judges: {j: {server: s, model: m}}\nservers: {s: {provider: azure_openai}}",
         &["servers.s: `base_url` is missing: `azure_openai` has no usual address"],
+    ),
+    (
+        "judges: {j: {server: s, model: m}}\nservers: {s: {provider: azure_openai, base_url: 'https://x.openai.azure.com/openai/deployments/d'}}",
+        &["servers.s.base_url: the address of a deployment lacks the version of the API"],
     ),
     (
         "judges: {j: {server: s, model: m}}\nservers: {s: {provider: vllm, base_url: 'http://169.254.169.254/v1'}}",

@@ -7,11 +7,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::choices::grammar;
-use super::strict_schema::strict;
 use crate::call::Body;
 use crate::chat::{ChatRequest, Message};
-use crate::vendors::capabilities::{Known, Parameter, choices};
-use crate::vendors::profile::{AnswerCap, Choices, Schemas};
+use crate::vendors::capabilities::Known;
+use crate::vendors::profile::{AnswerCap, Choices, SeedName};
+use crate::vendors::strict_schema::taken;
+use crate::vendors::taken::Taken;
 
 #[derive(Debug, Serialize)]
 struct Wire<'a> {
@@ -27,6 +28,8 @@ struct Wire<'a> {
     top_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    random_seed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stop: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,30 +65,10 @@ struct StructuredOutputs<'a> {
 /// The body for a server with these capabilities, and what had to be left out of it.
 pub(crate) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body {
     let profile = known.profile();
-    let mut dropped = Vec::new();
-    // `asked` is whether the request has the parameter at all.
-    let mut keeps = |parameter: Parameter, asked: bool| {
-        let kept = known.takes(parameter);
-        if asked && !kept {
-            dropped.push(parameter.name());
-        }
-        asked && kept
-    };
-    let takes_logprobs = keeps(Parameter::Logprobs, request.top_logprobs.is_some());
-    let temperature = request.temperature.filter(|_| keeps(Parameter::Temperature, true));
-    let top_p = request.top_p.filter(|_| keeps(Parameter::TopP, true));
-    let seed = request.seed.filter(|_| keeps(Parameter::Seed, true));
-    let has_stop = keeps(Parameter::Stop, !request.stop.is_empty());
-    let schema = request.response_schema.as_deref().filter(|_| keeps(Parameter::ResponseFormat, true));
-    let choices = choices(request).filter(|_| keeps(Parameter::Choices, true));
-    let top_logprobs = request.top_logprobs.filter(|_| takes_logprobs).map(|asked| {
-        let allowed = asked.min(profile.most_alternatives);
-        if allowed < asked {
-            dropped.push("top_logprobs");
-        }
-        allowed
-    });
+    let Taken { top_logprobs, temperature, top_p, seed, stop, schema, choices, dropped } =
+        Taken::of(request, known);
     let cap_is = |name: AnswerCap| request.max_tokens.filter(|_| profile.answer_cap == name);
+    let seed_is = |name: SeedName| seed.filter(|_| profile.seed == name);
     let choices_by = |way: Choices| choices.filter(|_| profile.choices == Some(way));
     let wire = Wire {
         model,
@@ -94,9 +77,10 @@ pub(crate) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body 
         max_completion_tokens: cap_is(AnswerCap::MaxCompletionTokens),
         temperature,
         top_p,
-        seed,
-        stop: has_stop.then_some(request.stop.as_slice()),
-        logprobs: takes_logprobs.then_some(true),
+        seed: seed_is(SeedName::Seed),
+        random_seed: seed_is(SeedName::RandomSeed),
+        stop,
+        logprobs: top_logprobs.map(|_| true),
         top_logprobs,
         response_format: schema.map(|schema| ResponseFormat {
             r#type: "json_schema",
@@ -112,13 +96,6 @@ pub(crate) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body 
     #[expect(clippy::expect_used, reason = "string keys, numbers and JSON values always serialise")]
     let bytes = serde_json::to_vec(&wire).expect("a chat request serialises");
     Body { revision: known.revision(), bytes: Bytes::from(bytes), dropped }
-}
-
-fn taken(schema: &Value, schemas: Schemas) -> Cow<'_, Value> {
-    match schemas {
-        Schemas::Full => Cow::Borrowed(schema),
-        Schemas::Strict => Cow::Owned(strict(schema)),
-    }
 }
 
 #[cfg(test)]

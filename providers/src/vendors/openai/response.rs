@@ -10,17 +10,10 @@ use super::lenient_json::without_non_numbers;
 use crate::chat::{ChatResponse, FinishReason, TokenLogprob, TokenLogprobs, Usage};
 use crate::error::ErrorKind;
 use crate::vendors::refusal::Refusal;
+use crate::vendors::unusable::Unusable;
 
 /// Logprobs at or below this stand for probability 0.
 const NO_PROBABILITY: f64 = -9999.0;
-
-/// Why a body is no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum NoCompletion {
-    /// It is an error, whatever the status said.
-    Refused(Refusal),
-    Unreadable(ErrorKind),
-}
 
 #[derive(Debug, Deserialize)]
 struct Completion<'a> {
@@ -47,11 +40,14 @@ struct Choice<'a> {
     logprobs: Option<&'a RawValue>,
     #[serde(borrow, default)]
     finish_reason: Option<Cow<'a, str>>,
+    /// OpenRouter's place for a failure of whoever it asked.
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
 }
 
 /// Also the `delta` of a stream.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct WireMessage<'a> {
+pub(crate) struct WireMessage<'a> {
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -68,6 +64,9 @@ pub(super) struct WireMessage<'a> {
 struct Part<'a> {
     #[serde(borrow, default)]
     text: Option<Cow<'a, str>>,
+    /// Mistral's chunk of reasoning: parts of its own.
+    #[serde(borrow, default)]
+    thinking: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -104,47 +103,40 @@ struct WireUsage {
 }
 
 /// Reads the body of an answer with a success status.
-pub(super) fn decode(body: &[u8], status: u16) -> Result<ChatResponse, NoCompletion> {
+pub(crate) fn decode(body: &[u8], status: u16) -> Result<ChatResponse, Unusable> {
     match serde_json::from_slice::<Completion<'_>>(body) {
         Ok(completion) => answer(completion, status),
         Err(error) => {
-            let clean = without_non_numbers(body).ok_or_else(|| unreadable(body, &error))?;
+            let clean = without_non_numbers(body).ok_or_else(|| Unusable::unreadable(body, &error))?;
             let completion = serde_json::from_slice::<Completion<'_>>(&clean)
-                .map_err(|error| unreadable(&clean, &error))?;
+                .map_err(|error| Unusable::unreadable(&clean, &error))?;
             answer(completion, status)
         }
     }
 }
 
-fn unreadable(body: &[u8], error: &serde_json::Error) -> NoCompletion {
-    let garbage = |message: &str| ErrorKind::Garbage { message: message.to_owned() };
-    let start = body.iter().find(|byte| !byte.is_ascii_whitespace());
-    NoCompletion::Unreadable(match start {
-        None => garbage("empty body"),
-        Some(b'<') => garbage("HTML instead of JSON"),
-        Some(_) if error.is_eof() => {
-            ErrorKind::Connection { message: "answer stops in the middle".to_owned() }
-        }
-        Some(_) => garbage("no JSON of a chat completion"),
-    })
-}
-
-fn answer(completion: Completion<'_>, status: u16) -> Result<ChatResponse, NoCompletion> {
+fn answer(completion: Completion<'_>, status: u16) -> Result<ChatResponse, Unusable> {
     if let Some(error) = completion.error {
-        // Why: `{"error": …}` keeps the shape that `Refusal` reads.
-        let error = serde_json::from_str(error.get()).unwrap_or(Value::Null);
-        let body = serde_json::json!({ "error": error });
-        return Err(NoCompletion::Refused(Refusal::of(status, &body)));
+        return Err(refused(error, status));
     }
+    let usage = completion.usage.and_then(usage);
     // Servers that run several choices at once send them in the order in which they finished.
     let first = completion
         .choices
         .into_iter()
         .flatten()
         .min_by_key(|choice| choice.index.unwrap_or(u64::MAX))
-        .ok_or_else(|| {
-            NoCompletion::Unreadable(ErrorKind::Garbage { message: "answer has no choices".to_owned() })
+        .ok_or_else(|| Unusable::Empty {
+            kind: ErrorKind::Garbage { message: "answer has no choices".to_owned() },
+            usage,
         })?;
+    if let Some(error) = first.error {
+        return Err(refused(error, status));
+    }
+    // Mistral's word for a failure, and OpenRouter's.
+    if first.finish_reason.as_deref() == Some("error") {
+        return Err(Unusable::failed("error", usage));
+    }
     let message = first.message.unwrap_or_default();
     Ok(ChatResponse {
         text: message.text(),
@@ -152,7 +144,7 @@ fn answer(completion: Completion<'_>, status: u16) -> Result<ChatResponse, NoCom
         refusal: message.refusal(),
         finish: finish(first.finish_reason.as_deref()),
         logprobs: first.logprobs.and_then(logprobs),
-        usage: completion.usage.and_then(usage),
+        usage,
         model: completion.model,
         system_fingerprint: completion.system_fingerprint,
         dropped: Vec::new(),
@@ -160,21 +152,28 @@ fn answer(completion: Completion<'_>, status: u16) -> Result<ChatResponse, NoCom
     })
 }
 
+fn refused(error: &RawValue, status: u16) -> Unusable {
+    // Why: `{"error": …}` keeps the shape that `Refusal` reads.
+    let error: Value = serde_json::from_str(error.get()).unwrap_or(Value::Null);
+    Refusal::of(status, &serde_json::json!({ "error": error })).into()
+}
+
 impl WireMessage<'_> {
     /// The visible text: a string, or a list of parts. Empty when there is none.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.content.map(joined).unwrap_or_default()
     }
 
-    pub(super) fn reasoning(&self) -> Option<String> {
+    pub(crate) fn reasoning(&self) -> Option<String> {
         [self.reasoning_content, self.reasoning]
             .into_iter()
             .flatten()
             .map(joined)
+            .chain(self.content.map(thinking))
             .find(|text| !text.is_empty())
     }
 
-    pub(super) fn refusal(&self) -> Option<String> {
+    pub(crate) fn refusal(&self) -> Option<String> {
         self.refusal.map(joined).filter(|text| !text.is_empty())
     }
 }
@@ -184,14 +183,21 @@ fn joined(content: &RawValue) -> String {
     if json.starts_with('"') {
         return serde_json::from_str(json).unwrap_or_default();
     }
-    let parts: Vec<Part<'_>> = serde_json::from_str(json).unwrap_or_default();
-    parts.into_iter().filter_map(|part| part.text).collect()
+    parts(json).into_iter().filter_map(|part| part.text).collect()
 }
 
-pub(super) fn finish(reason: Option<&str>) -> FinishReason {
+fn thinking(content: &RawValue) -> String {
+    parts(content.get()).into_iter().filter_map(|part| part.thinking).map(joined).collect()
+}
+
+fn parts(json: &str) -> Vec<Part<'_>> {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+pub(crate) fn finish(reason: Option<&str>) -> FinishReason {
     match reason {
         Some("stop") => FinishReason::Stop,
-        Some("length") => FinishReason::Length,
+        Some("length" | "model_length") => FinishReason::Length,
         Some("content_filter") => FinishReason::ContentFilter,
         Some("tool_calls" | "function_call") => FinishReason::ToolCalls,
         Some(_) | None => FinishReason::Other,
@@ -199,7 +205,7 @@ pub(super) fn finish(reason: Option<&str>) -> FinishReason {
 }
 
 /// `None` for an empty list and for lists of another format.
-pub(super) fn logprobs(json: &RawValue) -> Option<Vec<TokenLogprobs>> {
+pub(crate) fn logprobs(json: &RawValue) -> Option<Vec<TokenLogprobs>> {
     let wire: WireLogprobs<'_> = serde_json::from_str(json.get()).ok()?;
     let tokens: Vec<TokenLogprobs> = wire.content?.into_iter().map(WireToken::into_place).collect();
     (!tokens.is_empty()).then_some(tokens)
@@ -220,7 +226,7 @@ impl WireToken<'_> {
     }
 }
 
-pub(super) fn usage(json: &RawValue) -> Option<Usage> {
+pub(crate) fn usage(json: &RawValue) -> Option<Usage> {
     let wire: WireUsage = serde_json::from_str(json.get()).ok()?;
     let detail = |details: Option<Value>, name: &str| {
         details.and_then(|details| details.get(name).and_then(Value::as_u64)).unwrap_or(0)
@@ -230,6 +236,7 @@ pub(super) fn usage(json: &RawValue) -> Option<Usage> {
         completion_tokens: wire.completion_tokens.unwrap_or(0),
         cached_tokens: detail(wire.prompt_tokens_details, "cached_tokens"),
         reasoning_tokens: detail(wire.completion_tokens_details, "reasoning_tokens"),
+        cache_write_tokens: 0,
     })
 }
 

@@ -1,6 +1,6 @@
 //! A recorded event stream folded into a [`ChatResponse`]. Pure: bytes in, answer out.
 //!
-//! Judges are never asked for streams; the drop-in endpoint reads them.
+//! Judges are never asked for streams; some proxies answer with one all the same.
 
 use std::borrow::Cow;
 
@@ -10,8 +10,9 @@ use serde_json::value::RawValue;
 use super::response::{self, WireMessage};
 use crate::chat::{ChatResponse, FinishReason};
 use crate::error::ErrorKind;
-use crate::error_text::Secrets;
 use crate::vendors::refusal::Refusal;
+use crate::vendors::sse::events;
+use crate::vendors::unusable::Unusable;
 
 #[derive(Debug, Deserialize)]
 struct Chunk<'a> {
@@ -42,6 +43,10 @@ struct ChunkChoice<'a> {
 /// Folds a whole stream body. An error event fails it wherever it stands, also before `[DONE]`; a stream that ends
 /// without `[DONE]` and without a finish reason was cut.
 pub fn fold(body: &str) -> Result<ChatResponse, ErrorKind> {
+    read(body).map_err(Unusable::into_kind)
+}
+
+pub(crate) fn read(body: &str) -> Result<ChatResponse, Unusable> {
     let mut folded = Folded::default();
     for data in events(body) {
         if data == "[DONE]" {
@@ -51,24 +56,6 @@ pub fn fold(body: &str) -> Result<ChatResponse, ErrorKind> {
         folded.add(&data)?;
     }
     folded.finish()
-}
-
-/// The data of each complete event: lines end with LF, CRLF or CR, several data lines are joined, comments and other
-/// fields are skipped, an event without a blank line after it does not count.
-fn events(body: &str) -> Vec<String> {
-    let body = body.replace("\r\n", "\n").replace('\r', "\n");
-    let complete = body.rsplit_once("\n\n").map_or("", |(complete, _)| complete);
-    complete
-        .split("\n\n")
-        .filter_map(|event| {
-            let lines: Vec<&str> = event
-                .lines()
-                .filter_map(|line| line.strip_prefix("data:"))
-                .map(|value| value.strip_prefix(' ').unwrap_or(value))
-                .collect();
-            (!lines.is_empty()).then(|| lines.join("\n"))
-        })
-        .collect()
 }
 
 #[derive(Debug, Default)]
@@ -81,15 +68,11 @@ struct Folded {
 }
 
 impl Folded {
-    fn add(&mut self, data: &str) -> Result<(), ErrorKind> {
-        let chunk: Chunk<'_> = serde_json::from_str(data)
-            .map_err(|_| ErrorKind::Garbage { message: "no JSON of a completion chunk".to_owned() })?;
+    fn add(&mut self, data: &str) -> Result<(), Unusable> {
+        let chunk: Chunk<'_> =
+            serde_json::from_str(data).map_err(|_| Unusable::garbage("no JSON of a completion chunk"))?;
         if chunk.error.is_some() {
-            return Err(Refusal::read(200, data.as_bytes()).kind(Secrets {
-                key: None,
-                host: "",
-                messages: &[],
-            }));
+            return Err(Refusal::read(200, data.as_bytes()).into());
         }
         let response = self
             .response
@@ -108,6 +91,9 @@ impl Folded {
             if let Some(tokens) = choice.logprobs.and_then(response::logprobs) {
                 response.logprobs.get_or_insert_default().extend(tokens);
             }
+            if choice.finish_reason.as_deref() == Some("error") {
+                return Err(Unusable::failed("error", response.usage));
+            }
             if choice.finish_reason.is_some() {
                 response.finish = response::finish(choice.finish_reason.as_deref());
                 self.has_finished = true;
@@ -116,15 +102,15 @@ impl Folded {
         Ok(())
     }
 
-    fn finish(self) -> Result<ChatResponse, ErrorKind> {
+    fn finish(self) -> Result<ChatResponse, Unusable> {
         match self.response {
             Some(response) if self.is_done || self.has_finished => Ok(ChatResponse {
                 reasoning: Some(self.reasoning).filter(|text| !text.is_empty()),
                 refusal: Some(self.refusal).filter(|text| !text.is_empty()),
                 ..response
             }),
-            None if self.is_done => Err(ErrorKind::Garbage { message: "stream has no chunks".to_owned() }),
-            Some(_) | None => Err(ErrorKind::Connection { message: "stream stops in the middle".to_owned() }),
+            None if self.is_done => Err(Unusable::garbage("stream has no chunks")),
+            Some(_) | None => Err(Unusable::cut()),
         }
     }
 }

@@ -100,7 +100,7 @@ fn odd_usage_is_unknown_not_zero() {
         "prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 4},
         "completion_tokens_details": null,
     }));
-    let expected = Usage { prompt_tokens: 9, completion_tokens: 5, cached_tokens: 4, reasoning_tokens: 0 };
+    let expected = Usage { prompt_tokens: 9, completion_tokens: 5, cached_tokens: 4, ..Usage::default() };
     assert_eq!(known, Some(expected));
     assert_eq!(expected.total_tokens(), 14);
 }
@@ -108,7 +108,7 @@ fn odd_usage_is_unknown_not_zero() {
 #[test]
 fn body_without_an_answer_says_why() {
     let check = |body: &str, expected: &str| match decode(body.as_bytes(), 200) {
-        Err(NoCompletion::Unreadable(kind)) => assert_eq!(kind.to_string(), expected, "{body}"),
+        Err(Unusable::Empty { kind, .. }) => assert_eq!(kind.to_string(), expected, "{body}"),
         other => panic!("{body}: {other:?}"),
     };
     check("", "unreadable answer: empty body");
@@ -128,5 +128,5 @@ fn error_inside_success_is_an_error() {
     let body = json!({"error": {"message": "upstream", "code": 502}, "choices": []});
     let expected =
         Refusal { status: 502, message: "upstream".to_owned(), code: "502".to_owned(), ..Refusal::default() };
-    assert_eq!(decode(body.to_string().as_bytes(), 200), Err(NoCompletion::Refused(expected)));
+    assert_eq!(decode(body.to_string().as_bytes(), 200), Err(Unusable::from(expected)));
 }
