@@ -65,12 +65,11 @@ impl App {
         let store: Arc<dyn Store> = Arc::new(
             SqlStore::open(&StoreLocation::parse(config.store_url.expose_secret())?, &background).await?,
         );
-        let askers = match askers {
-            Some(askers) => askers,
-            None => {
-                let rows = store.model_facts(DEFAULT_PROJECT).await?;
-                Askers::connect(&config, ModelFacts::restored(rows, clock.now_us())).await?
-            }
+        let askers = if let Some(askers) = askers {
+            askers
+        } else {
+            let rows = store.model_facts(DEFAULT_PROJECT).await?;
+            Askers::connect(&config, ModelFacts::restored(rows, clock.now_us())).await?
         };
         let recorder = Recorder::start(Arc::clone(&store), &background, RecorderSettings::default());
         let ids = Ids::from_entropy(clock.clone());

@@ -18,7 +18,7 @@ use super::{JudgeArgs, budget, estimate, output, report, setup, single};
 use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::{Case, Mode};
-use crate::engine::run::{RunSpec, usual_concurrency};
+use crate::engine::run::{CaseOutcome, RunSpec, usual_concurrency};
 use crate::engine::{EngineError, kinship_gap_of, plan};
 use crate::intake::{CandidateTexts, CaseFile, FieldMap, IntakeOptions, Report, validate};
 use crate::judge::ProviderKind;
@@ -122,10 +122,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
     let mut progress = Progress::new(job.total, args.quiet);
     let (cases, reader) = read_cases(job.file, job.options, stop.clone());
     let mut outcomes = Box::pin(app.engine().judge_run(spec, cases));
-    let mut summary = RunSummary::new();
-    let mut rows: Vec<CaseVerdict> = Vec::new();
-    let mut first_error: Option<EngineError> = None;
-    let mut is_capped = false;
+    let mut tally = Tally::new();
     loop {
         let outcome = tokio::select! {
             outcome = outcomes.next() => outcome,
@@ -133,31 +130,9 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
             () = signals.hard.cancelled() => None,
         };
         let Some(outcome) = outcome else { break };
-        match outcome.result {
-            Ok(verdict) => {
-                summary.add(&verdict, outcome.was_stored);
-                sink.write(&verdict)?;
-                if !args.quiet && !args.json && rows.len() < MAX_ROWS {
-                    rows.push(verdict);
-                }
-            }
-            // No further case is begun; those that need no more money finish.
-            Err(EngineError::OverBudget) => {
-                is_capped = true;
-                stop.cancel();
-            }
-            Err(error) => {
-                summary.add_error();
-                // What cannot be recorded must not be paid for.
-                stop.cancel();
-                first_error.get_or_insert(error);
-            }
-        }
-        progress.update(Counts {
-            done: summary.cases,
-            escalated: summary.escalated,
-            undecided: summary.undecided,
-        });
+        tally.take(outcome, &mut sink, args, &stop)?;
+        let RunSummary { cases: done, escalated, undecided, .. } = tally.summary;
+        progress.update(Counts { done, escalated, undecided });
     }
     // The reader may wait for a place in the channel, which nobody empties any more.
     drop(outcomes);
@@ -167,22 +142,79 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
         .await
         .context("the reader of the cases stopped")?
         .map_err(|error| Failure::new(Exit::BadData, error))?;
-    let is_interrupted = signals.soft.is_cancelled();
+    tally.is_interrupted = signals.soft.is_cancelled();
     app.engine().erase_expired_texts().await;
-    end_run(app, &run_id, &summary, is_interrupted || is_capped || summary.errors > 0).await?;
+    end_run(app, &run_id, &tally).await?;
     if !args.quiet && !args.json {
-        output::text(&report::run(&summary, if job.total <= MAX_ROWS as u64 { &rows } else { &[] }));
+        let rows = if job.total <= MAX_ROWS as u64 { &tally.rows[..] } else { &[] };
+        output::text(&report::run(&tally.summary, rows));
     }
-    if let Some(budget) = budget.filter(|_| is_capped && first_error.is_none() && !is_interrupted) {
-        let (judged, total) = (summary.cases, job.total);
+    if let Some(budget) = budget.filter(|_| tally.is_capped && !tally.is_interrupted) {
         output::note(&format!(
-            "{}; {judged} of {total} cases are judged; go on with: {} --max-cost MORE",
+            "{}; {} of {} cases are judged",
             budget::explain(&budget),
-            resume_command(&run_id, args)
+            tally.summary.cases,
+            job.total
         ));
-        return Ok(Exit::Inconclusive);
     }
-    conclude(&run_id, &summary, is_interrupted, first_error, args)
+    conclude(&run_id, tally, args)
+}
+
+/// What a run gave, and why it ended early if it did.
+struct Tally {
+    summary: RunSummary,
+    /// The first verdicts, for the table.
+    rows: Vec<CaseVerdict>,
+    first_error: Option<EngineError>,
+    is_capped: bool,
+    is_interrupted: bool,
+}
+
+impl Tally {
+    fn new() -> Self {
+        Self {
+            summary: RunSummary::new(),
+            rows: Vec::new(),
+            first_error: None,
+            is_capped: false,
+            is_interrupted: false,
+        }
+    }
+
+    /// Counts and writes one outcome; `stop` ends the run where going on would be wrong.
+    fn take(
+        &mut self,
+        outcome: CaseOutcome,
+        sink: &mut Sink,
+        args: &JudgeArgs,
+        stop: &CancellationToken,
+    ) -> Result<(), Failure> {
+        match outcome.result {
+            Ok(verdict) => {
+                self.summary.add(&verdict, outcome.was_stored);
+                sink.write(&verdict)?;
+                if !args.quiet && !args.json && self.rows.len() < MAX_ROWS {
+                    self.rows.push(verdict);
+                }
+            }
+            // No further case is begun; those that need no more money finish.
+            Err(EngineError::OverBudget) => {
+                self.is_capped = true;
+                stop.cancel();
+            }
+            Err(error) => {
+                self.summary.add_error();
+                // What cannot be recorded must not be paid for.
+                stop.cancel();
+                self.first_error.get_or_insert(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_interrupted || self.is_capped || self.summary.errors > 0
+    }
 }
 
 fn announce(run_id: &str, job: &Job) {
@@ -191,25 +223,21 @@ fn announce(run_id: &str, job: &Job) {
     output::note(&format!("run {run_id}: {cases} cases, panel {name} {version} ({judges} judges)"));
 }
 
-fn conclude(
-    run_id: &str,
-    summary: &RunSummary,
-    is_interrupted: bool,
-    first_error: Option<EngineError>,
-    args: &JudgeArgs,
-) -> Result<Exit, Failure> {
-    if is_interrupted {
-        output::note(&format!("interrupted; go on with: {}", resume_command(run_id, args)));
+fn conclude(run_id: &str, tally: Tally, args: &JudgeArgs) -> Result<Exit, Failure> {
+    let summary = &tally.summary;
+    let go_on = format!("go on with: {}", resume_command(run_id, args));
+    if tally.is_interrupted {
+        output::note(&format!("interrupted; {go_on}"));
         return Ok(Exit::Interrupted);
     }
-    if let Some(error) = first_error {
-        output::note(&format!(
-            "{} cases were not recorded; go on with: {}",
-            summary.errors,
-            resume_command(run_id, args)
-        ));
+    if let Some(error) = tally.first_error {
+        output::note(&format!("{} cases were not recorded; {go_on}", summary.errors));
         let exit = if matches!(error, EngineError::CaseChanged(_)) { Exit::BadData } else { Exit::Internal };
         return Err(Failure::new(exit, error));
+    }
+    if tally.is_capped {
+        output::note(&format!("{go_on} --max-cost MORE"));
+        return Ok(Exit::Inconclusive);
     }
     if summary.is_silent() {
         output::note("no judge answered; hint: `tribunal check --probe` calls each judge once");
@@ -370,11 +398,11 @@ async fn begin_run(app: &App, job: &Job, args: &JudgeArgs) -> Result<(String, bo
     Ok((stored.run.id, true))
 }
 
-async fn end_run(app: &App, id: &str, summary: &RunSummary, is_stopped: bool) -> Result<(), Failure> {
+async fn end_run(app: &App, id: &str, tally: &Tally) -> Result<(), Failure> {
     let end = RunEnd {
-        status: if is_stopped { RunStatus::Stopped } else { RunStatus::Finished },
+        status: if tally.is_stopped() { RunStatus::Stopped } else { RunStatus::Finished },
         finished_us: app.engine().now_us(),
-        outcome: serde_json::to_string(summary).ok(),
+        outcome: serde_json::to_string(&tally.summary).ok(),
     };
     app.engine()
         .finish_run(DEFAULT_PROJECT, id, &end)

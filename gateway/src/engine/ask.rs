@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use aggregation::scale::Scale;
 use aggregation::vote::{Abstention, UnparseableClass};
-use providers::chat::{ChatRequest, ChatResponse, Usage};
+use providers::chat::{Attempt, ChatRequest, ChatResponse, Usage};
 use providers::error::{ErrorKind, ProviderError};
 use providers::{Recall, pricing, tokens};
 use tokio::time::Instant;
@@ -181,9 +181,10 @@ async fn send(
         }
         Err(error) => {
             if let Some(room) = room {
-                room.settle((!may_be_billed(&error.kind)).then_some(0));
+                let paid = error.usage.and_then(|usage| cost_microusd(&call.judge, &usage));
+                room.settle(paid.or((!may_be_billed(&error.kind)).then_some(0)));
             }
-            facts.attempts.extend_from_slice(&error.attempts);
+            note_failure(call, facts, &error);
             Err(unanswered(&error))
         }
     }
@@ -232,18 +233,28 @@ fn may_be_billed(kind: &ErrorKind) -> bool {
 }
 
 fn note(call: &Call, facts: &mut CallFacts, response: &ChatResponse) {
-    let is_first = facts.model.is_none() && facts.usage.is_none() && facts.attempts.is_empty();
-    facts.attempts.extend_from_slice(&response.attempts);
     facts.model.clone_from(&response.model);
     facts.system_fingerprint.clone_from(&response.system_fingerprint);
     let cost = response.usage.and_then(|usage| cost_microusd(&call.judge, &usage));
-    // A cost is known only when every reply of the call has one.
-    facts.cost_microusd = match (is_first, facts.cost_microusd, cost) {
+    charge(facts, &response.attempts, response.usage, cost);
+}
+
+/// A failure may have been paid for as well: by attempts that came back without an answer.
+fn note_failure(call: &Call, facts: &mut CallFacts, error: &ProviderError) {
+    let free = (!may_be_billed(&error.kind)).then(Usage::default);
+    let cost = error.usage.or(free).and_then(|usage| cost_microusd(&call.judge, &usage));
+    charge(facts, &error.attempts, error.usage, cost);
+}
+
+/// Adds one request of the call. A cost is known only when each of them has one.
+fn charge(facts: &mut CallFacts, attempts: &[Attempt], usage: Option<Usage>, cost: Option<u64>) {
+    facts.cost_microusd = match (facts.attempts.is_empty(), facts.cost_microusd, cost) {
         (true, _, cost) => cost,
         (false, Some(before), Some(now)) => Some(before.saturating_add(now)),
         (false, _, _) => None,
     };
-    facts.usage = match (facts.usage, response.usage) {
+    facts.attempts.extend_from_slice(attempts);
+    facts.usage = match (facts.usage, usage) {
         (Some(a), Some(b)) => Some(a.plus(b)),
         (a, b) => a.or(b),
     };

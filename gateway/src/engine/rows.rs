@@ -213,7 +213,7 @@ fn stored_facts(row: &JudgmentRow, source: Source) -> CallFacts {
     match source {
         Source::Resumed => {
             let cost_microusd = row.cost_microusd.and_then(|cost| u64::try_from(cost).ok());
-            CallFacts { model, cost_microusd, ..CallFacts::default() }
+            CallFacts { cost_microusd, model, ..CallFacts::default() }
         }
         Source::Asked | Source::Cached | Source::Replayed | Source::Rule => {
             CallFacts { model, ..CallFacts::default() }
