@@ -91,7 +91,6 @@ pub async fn read_request(stream: &mut TcpStream) -> bool {
         match stream.read(&mut buffer).await {
             Ok(length @ 1..) => request.extend_from_slice(&buffer[..length]),
             Ok(0) | Err(_) => return false,
-            Ok(_) => {}
         }
         let text = String::from_utf8_lossy(&request);
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
