@@ -4,8 +4,9 @@
 //! whole limit goes over it, and then alone. **Any moment** spends at most what ten seconds refill, so a run does not
 //! begin with a whole minute's allowance: vendors also enforce their limits over shorter times than they advertise.
 //!
-//! Amounts are counted by the second, so a minute is really 60 to 61 seconds long: the price of constant memory is a
-//! rate up to 1.7 % below the limit.
+//! Amounts are counted by the second, which takes constant memory, and a second more than a minute, because requests do
+//! not travel equally fast and the server counts when they arrive. So a minute is 61 to 62 seconds long here, and the
+//! rate up to 3.2 % below the limit.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -13,8 +14,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 const MINUTE: Duration = Duration::from_mins(1);
-/// Sixty whole seconds and the one that has begun.
-const SLICES: usize = 61;
+/// Sixty-one whole seconds and the one that has begun.
+const SLICES: usize = 62;
 /// What may be spent at once, as the time that it takes to refill.
 const BURST: Duration = Duration::from_secs(10);
 
@@ -194,7 +195,7 @@ mod tests {
             assert!(most_in_a_minute(&taken) <= u64::from(per_minute), "{per_minute} a minute");
             let (took, _) = *taken.last().unwrap();
             assert!(
-                (119.0..=186.0).contains(&took),
+                (119.0..=190.0).contains(&took),
                 "{per_minute} a minute: three minutes' worth in {took} s"
             );
         }
@@ -222,7 +223,7 @@ mod tests {
     fn more_than_the_whole_limit_goes_alone() {
         let (mut window, start) = window(1000);
         let taken = greedy(&mut window, start, [5, 1500, 5]);
-        assert!((60.0..62.0).contains(&taken[1].0), "after the first has left: {taken:?}");
+        assert!((60.0..=62.0).contains(&taken[1].0), "after the first has left: {taken:?}");
         assert!(taken[2].0 - taken[1].0 >= 60.0, "{taken:?}");
     }
 

@@ -149,7 +149,7 @@ async fn rate_wait_beyond_the_deadline_fails_at_once() {
     let started = Instant::now();
     let error = ask_within(&provider, 10 * SECOND).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::LimitExceeded { .. }), "{error:?}");
-    assert!((60..=61).contains(&error.retry_after().unwrap().as_secs()));
+    assert!((60..=62).contains(&error.retry_after().unwrap().as_secs()));
     assert_eq!(started.elapsed(), Duration::ZERO);
 }
 

@@ -39,9 +39,12 @@ async fn ff_prov_001_a_date_is_a_wait() {
 async fn ff_prov_002_workers_come_back_spread_and_never_too_early() {
     let wish = Duration::from_secs(10);
     let started = Instant::now();
-    let scripted = Scripted::new(move |_| match started.elapsed() < wish {
-        true => ScriptedReply::FailUntil(rate_limited(), wish).after(Duration::from_millis(100)),
-        false => ScriptedReply::text("4"),
+    let scripted = Scripted::new(move |_| {
+        if started.elapsed() < wish {
+            ScriptedReply::FailUntil(rate_limited(), wish).after(Duration::from_millis(100))
+        } else {
+            ScriptedReply::text("4")
+        }
     });
     let provider = stacked(&scripted);
     let answers =
