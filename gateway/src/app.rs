@@ -1,8 +1,7 @@
 //! The only place where parts are wired.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -11,14 +10,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::api::ApiError;
-use crate::case::Case;
 use crate::clock::Clock;
 use crate::engine::ids::Ids;
-use crate::engine::plan;
 use crate::engine::recorder::{Recorder, RecorderSettings};
-use crate::engine::{Askers, Engine, Keys, WiringError, kinship_gap};
-use crate::panel::Panel;
-use crate::settings::{Alias, AliasTarget, Config};
+use crate::engine::{Askers, Engine, Keys, WiringError};
+use crate::in_force::InForce;
+use crate::settings::Config;
 use crate::store::{SqlStore, Store, StoreError, StoreLocation};
 use crate::telemetry::metrics::Metrics;
 
@@ -43,7 +40,9 @@ pub struct App {
 
 #[derive(Debug)]
 struct Parts {
-    config: ArcSwap<Config>,
+    in_force: ArcSwap<InForce>,
+    /// Why the file as it is now is not in force.
+    reload_failure: Mutex<Option<Arc<str>>>,
     engine: Arc<Engine>,
     metrics: Metrics,
     /// Calls and cases under way.
@@ -68,13 +67,12 @@ impl App {
         );
         let askers = match askers {
             Some(askers) => askers,
-            None => Askers::connect(&config).await?,
+            None => Askers::connect(&config, None).await?,
         };
         let recorder = Recorder::start(Arc::clone(&store), &background, RecorderSettings::default());
         let ids = Ids::from_entropy(clock.clone());
         let engine = Arc::new(Engine {
             keys: Keys::new(ids.draw()),
-            askers: ArcSwap::from_pointee(askers),
             store,
             recorder,
             ids,
@@ -84,7 +82,8 @@ impl App {
         });
         Ok(Self {
             parts: Arc::new(Parts {
-                config: ArcSwap::from_pointee(config),
+                in_force: ArcSwap::from_pointee(InForce::new(config, askers)),
+                reload_failure: Mutex::default(),
                 engine,
                 metrics,
                 tasks,
@@ -93,8 +92,30 @@ impl App {
         })
     }
 
-    pub fn config(&self) -> Arc<Config> {
-        self.parts.config.load_full()
+    /// The version of the settings that a request which begins now is served by.
+    pub fn in_force(&self) -> Arc<InForce> {
+        self.parts.in_force.load_full()
+    }
+
+    /// From the next request on; requests under way go on with their own version.
+    pub fn put_in_force(&self, next: InForce) {
+        self.parts.in_force.store(Arc::new(next));
+    }
+
+    /// Why the settings file as it is now is not in force; `None`: it is.
+    pub fn reload_failure(&self) -> Option<Arc<str>> {
+        self.parts.reload_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How the last look at the settings file ended.
+    pub fn note_reload(&self, failure: Option<Arc<str>>) {
+        self.parts.metrics.observe_reload(failure.is_none());
+        *self.parts.reload_failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+    }
+
+    /// Work of the gateway itself, which the shutdown waits for.
+    pub fn spawn_background(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.parts.background.spawn(work);
     }
 
     pub fn engine(&self) -> &Arc<Engine> {
@@ -110,52 +131,11 @@ impl App {
     }
 
     pub fn body_limit_bytes(&self) -> usize {
-        self.config().server.body_limit_bytes
+        self.in_force().config.server.body_limit_bytes
     }
 
     pub fn bind(&self) -> SocketAddr {
-        self.config().server.bind
-    }
-
-    /// The panel of this name or alias; without a name `default`, or the only one.
-    pub fn panel(&self, name: Option<&str>) -> Result<Arc<Panel>, ApiError> {
-        let config = self.config();
-        panel_of(&config, name).cloned().ok_or_else(|| ApiError::UnknownPanel {
-            name: name.unwrap_or("default").to_owned(),
-            known: config.panels.keys().map(String::as_str).collect::<Vec<_>>().join(", "),
-        })
-    }
-
-    pub fn aliases(&self) -> BTreeMap<String, String> {
-        let target = |alias: &Alias| match &alias.target {
-            AliasTarget::Panel(name) => format!("panel/{name}"),
-            AliasTarget::Judge(name) => format!("judge/{name}"),
-        };
-        self.config().aliases.iter().map(|(name, alias)| (name.clone(), target(alias))).collect()
-    }
-
-    /// Refuses what can be known before the first call: missing keys, and kinship that leaves no quorum.
-    pub fn check_ready(&self, panel: &Panel, case: &Case, allow_kin: bool) -> Result<(), ApiError> {
-        if let Some(missing) = self.config().missing_keys(&panel.name).first().cloned() {
-            return Err(ApiError::MissingKey {
-                judge: missing.judge.to_string(),
-                source_name: missing.gap.to_string(),
-            });
-        }
-        if let Some(reason) = plan::unaskable(panel, case) {
-            return Err(ApiError::Unaskable { reason });
-        }
-        if allow_kin {
-            return Ok(());
-        }
-        match kinship_gap(panel, case, &self.config().models) {
-            None => Ok(()),
-            Some(gap) => Err(ApiError::NoQuorumByKinship {
-                panel: panel.name.clone(),
-                model: gap.model,
-                judges: gap.judges.join(", "),
-            }),
-        }
+        self.in_force().config.server.bind
     }
 
     pub async fn render_metrics(&self) -> Result<String, ApiError> {
@@ -169,7 +149,7 @@ impl App {
     /// Erases texts past their retention now and once an hour, until `stop`.
     pub fn keep_retention(&self, stop: CancellationToken) {
         let engine = Arc::clone(&self.parts.engine);
-        self.parts.background.spawn(async move {
+        self.spawn_background(async move {
             let mut every = tokio::time::interval(RETENTION_CHECK);
             // Losing a tick is fine: the next one does its work.
             while stop.run_until_cancelled(every.tick()).await.is_some() {
@@ -192,20 +172,5 @@ impl App {
         engine.store.close().await;
         self.parts.background.close();
         self.parts.background.wait().await;
-    }
-}
-
-/// The panel of this name, of `panel/NAME`, or of an alias; without a name `default`, or the only one.
-pub fn panel_of<'a>(config: &'a Config, name: Option<&str>) -> Option<&'a Arc<Panel>> {
-    let Some(name) = name else {
-        let only = config.panels.values().next().filter(|_| config.panels.len() == 1);
-        return config.panels.get("default").or(only);
-    };
-    if let Some(panel) = config.panels.get(name.strip_prefix("panel/").unwrap_or(name)) {
-        return Some(panel);
-    }
-    match &config.aliases.get(name)?.target {
-        AliasTarget::Panel(panel) => config.panels.get(panel),
-        AliasTarget::Judge(_) => None,
     }
 }

@@ -31,7 +31,7 @@ pub use server::{ServerHandle, ServerLimits};
 pub use stack::StackSettings;
 pub use vendors::openai::models::{ModelInfo, list_models, probe_health};
 pub use vendors::scripted::{Scripted, ScriptedReply};
-pub use vendors::{Dialect, Vendor, VendorConfig};
+pub use vendors::{Capabilities, Dialect, Learned, Vendor, VendorConfig};
 
 /// The seam: every vendor, real or scripted, is this type, always ready and cheap to clone.
 pub type Provider = tower::util::BoxCloneSyncService<ChatRequest, ChatResponse, ProviderError>;

@@ -49,22 +49,31 @@ struct Server {
     limits: ServerLimits,
     admission: Arc<Admission>,
     retries: Arc<RetryState>,
-    breakers: Mutex<HashMap<String, Arc<Breaker>>>,
+    breakers: Arc<Mutex<HashMap<String, Arc<Breaker>>>>,
 }
 
 impl ServerHandle {
     pub fn new(limits: ServerLimits) -> Self {
+        Self::with_breakers(limits, Arc::default())
+    }
+
+    /// The same server under these limits: equal limits are the same handle; others start to count anew, and the
+    /// breakers stay.
+    #[must_use]
+    pub fn with_limits(&self, limits: ServerLimits) -> Self {
+        if limits == self.0.limits {
+            return self.clone();
+        }
+        Self::with_breakers(limits, Arc::clone(&self.0.breakers))
+    }
+
+    fn with_breakers(limits: ServerLimits, breakers: Arc<Mutex<HashMap<String, Arc<Breaker>>>>) -> Self {
         Self(Arc::new(Server {
             limits,
             admission: Arc::new(Admission::new(&limits)),
             retries: Arc::new(RetryState::new(limits.retries_per_second, limits.seed)),
-            breakers: Mutex::new(HashMap::new()),
+            breakers,
         }))
-    }
-
-    /// The limits that this handle was made with; a reload with equal limits keeps the handle.
-    pub fn limits(&self) -> &ServerLimits {
-        &self.0.limits
     }
 
     /// The breaker of one model on this server, closed when it is new.

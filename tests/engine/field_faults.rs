@@ -195,12 +195,13 @@ async fn ff_conf_002_missing_reference_makes_no_call() {
     );
     let gateway = Gateway::in_folder(folder, Judges::saying("A", "A", "A")).await;
     let request = gateway.request(json!({"id": "c1", "a": "x", "b": "y"}));
-    let error = gateway.app.check_ready(&request.panel, &request.case, false).expect_err("it is refused");
+    let error =
+        gateway.app.in_force().check_ready(&request.panel, &request.case, false).expect_err("it is refused");
     assert!(error.to_string().contains("`reference` is missing"), "{error}");
     assert_eq!(gateway.asked().count(), 0);
     // With the field it is asked.
     let request = gateway.request(json!({"id": "c1", "a": "x", "b": "y", "reference": "z"}));
-    assert!(gateway.app.check_ready(&request.panel, &request.case, false).is_ok());
+    assert!(gateway.app.in_force().check_ready(&request.panel, &request.case, false).is_ok());
 }
 
 #[tokio::test]

@@ -60,8 +60,9 @@ async fn a_gap_is_known_before_the_first_call() {
     let change = json!({"judges": {"bob": {"family": "alder"}}});
     let gateway = Gateway::scripted(&with(file(), change), Judges::saying("4", "4", "4")).await;
     let request = gateway.request(by("alder-7"));
-    let gap = kinship_gap(&request.panel, &request.case, &gateway.app.config().models).expect("a gap");
+    let gap =
+        kinship_gap(&request.panel, &request.case, &gateway.app.in_force().config.models).expect("a gap");
     assert_eq!((gap.model.as_str(), gap.judges), ("alder-7", vec![String::from("ann"), String::from("bob")]));
-    assert!(gateway.app.check_ready(&request.panel, &request.case, false).is_err());
-    assert!(gateway.app.check_ready(&request.panel, &request.case, true).is_ok());
+    assert!(gateway.app.in_force().check_ready(&request.panel, &request.case, false).is_err());
+    assert!(gateway.app.in_force().check_ready(&request.panel, &request.case, true).is_ok());
 }

@@ -10,6 +10,7 @@ mod method;
 mod orders;
 mod perimeter;
 mod quorum;
+mod reload;
 mod repair;
 mod replacements;
 mod scoring;

@@ -59,6 +59,10 @@ impl Gateway {
         Self { app, folder, asked: Asked::default() }
     }
 
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
     pub fn asked(&self) -> &Asked {
         &self.asked
     }
@@ -66,9 +70,11 @@ impl Gateway {
     /// A request for this case as a single verdict of the default panel.
     pub fn request(&self, case: Value) -> JudgeRequest {
         let case = Case::try_from(case).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let in_force = self.app.in_force();
         JudgeRequest {
             case: Arc::new(case),
-            panel: self.app.panel(None).expect("a default panel"),
+            panel: in_force.panel(None).expect("a default panel"),
+            askers: Arc::clone(&in_force.askers),
             project: Arc::from(api::DEFAULT_PROJECT),
             run: None,
             position: 0,

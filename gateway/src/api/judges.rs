@@ -6,6 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::in_force::InForce;
 use crate::judge::{Judge, Perimeter, Price, ProviderKind, ScoringMode};
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -39,7 +40,7 @@ pub struct JudgeReport {
 }
 
 impl JudgeReport {
-    pub(super) fn of(app: &App, judge: &Judge) -> Self {
+    pub(super) fn of(in_force: &InForce, judge: &Judge) -> Self {
         Self {
             id: judge.id.to_string(),
             model: judge.model.clone(),
@@ -50,8 +51,8 @@ impl JudgeReport {
             template: judge.template.name.clone(),
             scoring: judge.scoring,
             price: judge.price,
-            is_wired: app.engine().is_wired(judge),
-            breaker: app.engine().breaker(judge).map(str::to_owned),
+            is_wired: in_force.is_wired(judge),
+            breaker: in_force.breaker(judge).map(str::to_owned),
             calibration: String::from("missing"),
         }
     }
@@ -60,6 +61,7 @@ impl JudgeReport {
 /// The judges in force.
 #[utoipa::path(get, path = "/v1/judges", tag = "panels", responses((status = 200, body = JudgeList)))]
 pub async fn list(State(app): State<App>) -> Json<JudgeList> {
-    let config = app.config();
-    Json(JudgeList { judges: config.judges.values().map(|judge| JudgeReport::of(&app, judge)).collect() })
+    let in_force = app.in_force();
+    let judges = in_force.config.judges.values().map(|judge| JudgeReport::of(&in_force, judge)).collect();
+    Json(JudgeList { judges })
 }

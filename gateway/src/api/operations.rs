@@ -31,8 +31,9 @@ pub struct StatusReport {
 #[utoipa::path(get, path = "/health", tag = "operations", responses((status = 200, body = HealthReport)))]
 pub async fn health(State(app): State<App>) -> Json<HealthReport> {
     let is_stored = app.engine().store_answers().await;
+    let in_force = app.in_force();
     let judges: Vec<JudgeReport> =
-        app.config().judges.values().map(|judge| JudgeReport::of(&app, judge)).collect();
+        in_force.config.judges.values().map(|judge| JudgeReport::of(&in_force, judge)).collect();
     let is_ok = is_stored && judges.iter().all(|judge| judge.breaker.as_deref() != Some("open"));
     Json(HealthReport {
         status: String::from(if is_ok { "ok" } else { "degraded" }),
@@ -48,7 +49,8 @@ pub async fn liveness() -> Json<StatusReport> {
     Json(StatusReport { status: String::from("ok"), reason: None })
 }
 
-/// Requests can be served: the store answers.
+/// Requests can be served: the store answers. A settings file that is refused is told here too, with the old version
+/// still serving.
 #[utoipa::path(
     get,
     path = "/health/readiness",
@@ -57,7 +59,11 @@ pub async fn liveness() -> Json<StatusReport> {
 )]
 pub async fn readiness(State(app): State<App>) -> Response {
     if app.engine().store_answers().await {
-        return Json(StatusReport { status: String::from("ok"), reason: None }).into_response();
+        // Who may ask for readiness may not see the settings: what is wrong with them is in the log.
+        let reason = app.reload_failure().map(|_| {
+            String::from("the changed settings file is refused, the version before it is in force; hint: `tribunal check`")
+        });
+        return Json(StatusReport { status: String::from("ok"), reason }).into_response();
     }
     let report = StatusReport {
         status: String::from("unready"),

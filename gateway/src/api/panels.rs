@@ -57,9 +57,10 @@ impl From<&Panel> for PanelReport {
 /// The panels in force.
 #[utoipa::path(get, path = "/v1/panels", tag = "panels", responses((status = 200, body = PanelList)))]
 pub async fn list(State(app): State<App>) -> Json<PanelList> {
-    let config = app.config();
+    let in_force = app.in_force();
+    let config = &in_force.config;
     Json(PanelList {
         panels: config.panels.values().map(|panel| PanelReport::from(&**panel)).collect(),
-        aliases: app.aliases(),
+        aliases: in_force.aliases(),
     })
 }

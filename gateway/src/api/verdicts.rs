@@ -87,12 +87,14 @@ pub async fn create(
     {
         return answer_keyed(answer);
     }
-    let panel = app.panel(request.panel.as_deref())?;
-    app.check_ready(&panel, &case, request.allow_kin)?;
+    let in_force = app.in_force();
+    let panel = in_force.panel(request.panel.as_deref())?;
+    in_force.check_ready(&panel, &case, request.allow_kin)?;
     let cancel = CancellationToken::new();
     let request = JudgeRequest {
         case: Arc::new(case),
         panel,
+        askers: Arc::clone(&in_force.askers),
         project: Arc::from(DEFAULT_PROJECT),
         run: None,
         position: 0,

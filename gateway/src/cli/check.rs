@@ -40,7 +40,7 @@ pub async fn run(source: &Source, args: &CheckArgs) -> Result<Exit, Failure> {
     let app = App::build(config).await.map_err(setup::app_failure)?;
     let probes = probe_all(&app).await;
     if args.json {
-        output::line(&report(&app.config(), &probes).to_string());
+        output::line(&report(&app.in_force().config, &probes).to_string());
     } else {
         show(&probes);
     }
@@ -55,19 +55,19 @@ pub async fn run(source: &Source, args: &CheckArgs) -> Result<Exit, Failure> {
 
 /// Each judge once, whatever number of panels it sits on.
 pub(super) async fn probe_all(app: &App) -> Vec<Probe> {
-    let config = app.config();
+    let in_force = app.in_force();
     let mut seen = BTreeSet::new();
     let mut jobs = Vec::new();
-    for panel in config.panels.values() {
+    for panel in in_force.config.panels.values() {
         for judge in panel.judges.iter().chain(&panel.replacements) {
             if seen.insert(judge.id.clone()) {
                 jobs.push((std::sync::Arc::clone(panel), std::sync::Arc::clone(judge)));
             }
         }
     }
-    let engine = app.engine();
+    let askers = &in_force.askers;
     futures::stream::iter(jobs)
-        .map(|(panel, judge)| async move { probe(engine, &panel, &judge).await })
+        .map(|(panel, judge)| async move { probe(askers, &panel, &judge).await })
         .buffered(PROBES_AT_ONCE)
         .collect()
         .await

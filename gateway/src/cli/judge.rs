@@ -98,6 +98,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
         id: Arc::from(run_id.as_str()),
         project: Arc::from(DEFAULT_PROJECT),
         panel: Arc::clone(&job.panel),
+        askers: Arc::clone(&app.in_force().askers),
         concurrency: args.jobs.map_or_else(|| usual_concurrency(&job.panel), usize::from),
         use_cache: !args.no_cache,
         resumed,

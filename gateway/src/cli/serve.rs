@@ -6,6 +6,7 @@ use super::exit::{Exit, Failure};
 use super::{ServeArgs, output, setup};
 use crate::api;
 use crate::app::App;
+use crate::reload;
 use crate::settings::{Override, Source};
 use crate::shutdown::Signals;
 
@@ -42,6 +43,7 @@ pub async fn run(source: &Source, args: ServeArgs) -> Result<Exit, Failure> {
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Internal, error))?;
     output::note(&format!("listening on http://{address}  (docs: http://{address}/docs)"));
     app.keep_retention(signals.soft.clone());
+    reload::follow(&app, source, signals.soft.clone());
     let router = api::router(app.clone());
     // Small answers must not wait for the peer's delayed acknowledgement.
     let listener = listener.tap_io(|stream| {

@@ -18,13 +18,16 @@ use crate::summary::RunSummary;
 pub async fn run(config: Config, panel: Arc<Panel>, args: &JudgeArgs) -> Result<Exit, Failure> {
     let case = case(&args.one)?;
     let app = App::build(config).await.map_err(setup::app_failure)?;
-    app.check_ready(&panel, &case, args.allow_kin)
+    let in_force = app.in_force();
+    in_force
+        .check_ready(&panel, &case, args.allow_kin)
         .map_err(|error| Failure::new(Exit::Configuration, error))?;
     let verdict = app
         .engine()
         .judge(JudgeRequest {
             case: Arc::new(case),
             panel,
+            askers: Arc::clone(&in_force.askers),
             project: Arc::from(DEFAULT_PROJECT),
             run: None,
             position: 0,

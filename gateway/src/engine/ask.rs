@@ -10,7 +10,6 @@ use providers::{Recall, pricing};
 use tokio::time::Instant;
 use tower::ServiceExt;
 
-use super::Engine;
 use super::plan::{Call, asked_scale};
 use super::prompt::{self, Prompt, PromptError, Question};
 use super::reading::{self, Read};
@@ -52,10 +51,10 @@ pub(super) struct Asked {
 
 /// Asks one judge. What goes wrong is an abstention; `None`: the caller went away before anything came back, so there
 /// is nothing to keep.
-pub(super) async fn ask(engine: &Engine, work: &Work, call: &Call) -> Option<Asked> {
+pub(super) async fn ask(work: &Work, call: &Call) -> Option<Asked> {
     match prompt_of(work, call) {
         Ok(prompt) => {
-            let judgments = ask_with(engine, work, call, &prompt).await?;
+            let judgments = ask_with(work, call, &prompt).await?;
             Some(Asked { judgments, prompt: Some(prompt) })
         }
         Err(error) => {
@@ -75,11 +74,11 @@ fn prompt_of(work: &Work, call: &Call) -> Result<Prompt, PromptError> {
     })
 }
 
-async fn ask_with(engine: &Engine, work: &Work, call: &Call, prompt: &Prompt) -> Option<Vec<Judgment>> {
+async fn ask_with(work: &Work, call: &Call, prompt: &Prompt) -> Option<Vec<Judgment>> {
     let mut facts = CallFacts::default();
     let started = Instant::now();
     let first = request(work, call, prompt);
-    let answers = match send(engine, work, call, first.clone(), &mut facts).await {
+    let answers = match send(work, call, first.clone(), &mut facts).await {
         Err(Unanswered::Recalled) => return None,
         Err(Unanswered::Failed(abstention, detail)) => {
             facts.latency_us = micros_since(started);
@@ -91,7 +90,7 @@ async fn ask_with(engine: &Engine, work: &Work, call: &Call, prompt: &Prompt) ->
         Some((class, raw)) if !work.cancel.is_cancelled() => {
             facts.repaired = true;
             let again = repair_request(&first, prompt, raw, class);
-            match send(engine, work, call, again, &mut facts).await {
+            match send(work, call, again, &mut facts).await {
                 Ok(response) => prefer_read(answers, self::answers(work, call, &response)),
                 Err(_) => answers,
             }
@@ -138,13 +137,12 @@ fn repair_request(first: &ChatRequest, prompt: &Prompt, raw: &str, class: Unpars
 }
 
 async fn send(
-    engine: &Engine,
     work: &Work,
     call: &Call,
     mut request: ChatRequest,
     facts: &mut CallFacts,
 ) -> Result<ChatResponse, Unanswered> {
-    let Some(provider) = engine.askers.load().provider(&work.panel.name, &call.judge.id) else {
+    let Some(provider) = work.askers.provider(&work.panel.name, &call.judge.id) else {
         let detail = format!("no provider is wired for judge `{}`", call.judge.id);
         return Err(Unanswered::Failed(Abstention::Unavailable, detail));
     };

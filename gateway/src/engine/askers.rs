@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use aggregation::vote::JudgeId;
 use providers::{
-    AddressError, BaseUrl, Client, Dialect, Provider, ServerHandle, ServerLimits, SetupError, StackSettings,
-    Vendor, VendorConfig, stack, vendors,
+    AddressError, BaseUrl, Capabilities, Client, Dialect, Provider, ServerHandle, ServerLimits, SetupError,
+    StackSettings, Vendor, VendorConfig, stack, vendors,
 };
 
 use super::replay::{self, Recording, ReplayError};
@@ -40,11 +40,19 @@ pub enum WiringError {
 pub struct Askers {
     /// By panel and judge: a panel has its own deadline for one attempt.
     providers: HashMap<String, HashMap<JudgeId, Provider>>,
-    servers: HashMap<String, ServerHandle>,
+    servers: HashMap<String, ConnectedServer>,
+    client: Client,
     recordings: BTreeMap<PathBuf, Arc<Recording>>,
     /// By panel version.
     prints: HashMap<String, Arc<PanelPrints>>,
     models: Arc<[ModelKin]>,
+}
+
+/// What all judges of a server share, and where it is.
+#[derive(Debug, Clone)]
+struct ConnectedServer {
+    base_url: String,
+    handle: ServerHandle,
 }
 
 /// Hashes of one panel version.
@@ -63,14 +71,15 @@ struct JudgePrints {
 
 impl Askers {
     /// Connects every judge of every panel. A judge without its key, or whose provider this version does not know, is
-    /// left unconnected; asking it is an `unavailable`.
-    pub async fn connect(config: &Config) -> Result<Self, WiringError> {
-        let client = Client::new();
+    /// left unconnected; asking it is an `unavailable`. Connections, limits and breakers of servers that are the same as
+    /// `before` go on as they are.
+    pub async fn connect(config: &Config, before: Option<&Self>) -> Result<Self, WiringError> {
+        let client = before.map(|before| before.client.clone()).unwrap_or_default();
         let mut vendors: HashMap<JudgeId, Vendor> = HashMap::new();
-        let mut servers: HashMap<String, ServerHandle> = HashMap::new();
+        let mut servers: HashMap<String, ConnectedServer> = HashMap::new();
         for judge in config.judges.values() {
             let server = &judge.server;
-            servers.entry(server.name.clone()).or_insert_with(|| ServerHandle::new(limits(server)));
+            servers.entry(server.name.clone()).or_insert_with(|| connected(server, before));
             if let Some(vendor) = vendor(judge, &client)? {
                 vendors.insert(judge.id.clone(), vendor);
             }
@@ -88,13 +97,17 @@ impl Askers {
                 else {
                     continue;
                 };
-                stacks.insert(judge.id.clone(), stack::build(vendor.clone(), &judge.model, server, settings));
+                stacks.insert(
+                    judge.id.clone(),
+                    stack::build(vendor.clone(), &judge.model, &server.handle, settings),
+                );
             }
         }
         let recordings = replay::open_all(recording_paths(config)).await?;
         Ok(Self {
             providers,
             servers,
+            client,
             recordings,
             prints: prints(config),
             models: config.models.clone().into(),
@@ -109,7 +122,7 @@ impl Askers {
         let providers = config.panels.keys().map(|panel| (panel.clone(), own.clone())).collect();
         let recordings = replay::open_all(recording_paths(config)).await?;
         let (prints, models) = (prints(config), config.models.clone().into());
-        Ok(Self { providers, servers: HashMap::new(), recordings, prints, models })
+        Ok(Self { providers, servers: HashMap::new(), client: Client::new(), recordings, prints, models })
     }
 
     pub(super) fn provider(&self, panel: &str, judge: &JudgeId) -> Option<Provider> {
@@ -121,8 +134,9 @@ impl Askers {
         self.providers.values().any(|stacks| stacks.contains_key(judge))
     }
 
-    pub(super) fn server(&self, name: &str) -> Option<&ServerHandle> {
-        self.servers.get(name)
+    /// What the judges of this server share; `None` when no judge is on it.
+    pub fn server(&self, name: &str) -> Option<&ServerHandle> {
+        self.servers.get(name).map(|server| &server.handle)
     }
 
     pub(super) fn recording(&self, path: &Path) -> Option<Arc<Recording>> {
@@ -178,11 +192,33 @@ fn vendor(judge: &Judge, client: &Client) -> Result<Option<Vendor>, WiringError>
         .base_url
         .parse()
         .map_err(|source| WiringError::Address { server: server.name.clone(), source })?;
-    let config =
-        VendorConfig { dialect, base_url, api_key: server.api_key.clone(), model: judge.model.clone() };
+    let config = VendorConfig {
+        dialect,
+        base_url,
+        api_key: server.api_key.clone(),
+        model: judge.model.clone(),
+        capabilities: Capabilities::new(dialect),
+    };
     vendors::connect(&config, client)
         .map(Some)
         .map_err(|source| WiringError::Setup { server: server.name.clone(), source })
+}
+
+/// The same server with the same limits keeps what it has counted; a breaker survives changed limits too.
+fn connected(server: &Server, before: Option<&Askers>) -> ConnectedServer {
+    let limits = limits(server);
+    let known = before
+        .and_then(|before| before.servers.get(&server.name))
+        .filter(|known| known.base_url == server.base_url);
+    let handle = match known {
+        None => ServerHandle::new(limits),
+        Some(known) => {
+            // The key may be another one, or its account filled.
+            known.handle.forget_refusals();
+            known.handle.with_limits(limits)
+        }
+    };
+    ConnectedServer { base_url: server.base_url.clone(), handle }
 }
 
 fn limits(server: &Server) -> ServerLimits {

@@ -83,7 +83,7 @@ fn spawn_call(
     let (engine, work) = (Arc::clone(engine), Arc::clone(work));
     let tasks = engine.tasks.clone();
     tasks.spawn(async move {
-        let Some(Asked { judgments, prompt }) = ask::ask(&engine, &work, &call).await else { return };
+        let Some(Asked { judgments, prompt }) = ask::ask(&work, &call).await else { return };
         let prompt = prompt.map(|prompt| prompt.text());
         let rows = rows::of_judgments(&engine, &work, &call, &judgments, prompt.as_deref());
         let ack = engine.recorder.submit(rows).await.map_err(EngineError::from);

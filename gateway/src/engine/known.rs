@@ -32,7 +32,7 @@ pub(super) async fn find(
             stored.into_iter().filter(|row| row.panel_version == work.panel.version).collect();
         fill_from_rows(engine, work, calls, &mut known, stored, Source::Resumed).await?;
     }
-    fill_from_recordings(engine, work, calls, &mut known).await?;
+    fill_from_recordings(work, calls, &mut known).await?;
     if work.use_cache {
         let keys: Vec<String> = calls
             .iter()
@@ -95,16 +95,14 @@ async fn fill_from_rows(
 }
 
 async fn fill_from_recordings(
-    engine: &Engine,
     work: &Work,
     calls: &[Call],
     known: &mut [Option<Vec<Judgment>>],
 ) -> Result<(), EngineError> {
-    let askers = engine.askers.load();
     let mut lines_of: Vec<(Arc<Recording>, Vec<RecordedLine>)> = Vec::new();
     for (call, slot) in calls.iter().zip(known.iter_mut()).filter(|(_, slot)| slot.is_none()) {
         let Some(replay) = &call.judge.server.replay else { continue };
-        let Some(recording) = askers.recording(&replay.path) else { continue };
+        let Some(recording) = work.askers.recording(&replay.path) else { continue };
         if !lines_of.iter().any(|(opened, _)| Arc::ptr_eq(opened, &recording)) {
             let lines = recording.lines(&work.case.id.0).await?;
             lines_of.push((Arc::clone(&recording), lines));

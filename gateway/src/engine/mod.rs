@@ -26,7 +26,6 @@ mod work;
 use std::sync::Arc;
 
 use aggregation::verdict::EscalationReason;
-use arc_swap::ArcSwap;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
@@ -79,7 +78,6 @@ pub enum EngineError {
 /// The parts that judging needs. Built once by `App`.
 #[derive(Debug)]
 pub struct Engine {
-    pub(crate) askers: ArcSwap<Askers>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) recorder: Recorder,
     pub(crate) clock: Clock,
@@ -151,10 +149,20 @@ impl Engine {
 
     fn work(&self, request: JudgeRequest, verdict_id: Option<String>) -> Work {
         let started = Instant::now();
-        let askers = self.askers.load();
         let verdict_id = verdict_id.unwrap_or_else(|| self.ids.draw());
-        let JudgeRequest { case, panel, project, run, position, use_cache, resumed, seed, allow_kin, cancel } =
-            request;
+        let JudgeRequest {
+            case,
+            panel,
+            askers,
+            project,
+            run,
+            position,
+            use_cache,
+            resumed,
+            seed,
+            allow_kin,
+            cancel,
+        } = request;
         let is_drawn = plan::is_drawn_for_review(seed, &panel.version, &case.id.0, panel.random_review_share);
         Work {
             mode: case.mode(),
@@ -164,6 +172,7 @@ impl Engine {
             run: run.unwrap_or_else(|| Arc::from(verdict_id.as_str())),
             models: askers.models(),
             prints: askers.prints(&panel),
+            askers,
             position,
             case,
             panel,

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::time::Instant;
 use tower::ServiceExt;
 
-use super::Engine;
+use super::Askers;
 use crate::judge::{Judge, ProviderKind};
 use crate::panel::Panel;
 use crate::perimeter;
@@ -40,7 +40,7 @@ pub struct Probe {
 }
 
 /// Calls the judge once, past cache and store.
-pub async fn probe(engine: &Engine, panel: &Panel, judge: &Judge) -> Probe {
+pub async fn probe(askers: &Askers, panel: &Panel, judge: &Judge) -> Probe {
     let mut probe = Probe {
         judge: judge.id.to_string(),
         is_answering: false,
@@ -56,7 +56,7 @@ pub async fn probe(engine: &Engine, panel: &Panel, judge: &Judge) -> Probe {
         probe.is_answering = true;
         return probe;
     }
-    let Some(provider) = engine.askers.load().provider(&panel.name, &judge.id) else {
+    let Some(provider) = askers.provider(&panel.name, &judge.id) else {
         probe.error = Some(String::from(
             "not connected: its key is missing, or this version does not know its provider",
         ));

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use super::rows;
 use super::{Engine, EngineError};
 use crate::case::{Case, CaseId};
-use crate::judge::Judge;
 use crate::store::StoreError;
 use crate::store::rows::{JudgmentRow, RunEnd, RunRow, RunSummary, VerdictRow};
 use crate::verdict::CaseVerdict;
@@ -139,25 +138,6 @@ impl Engine {
                 "texts past their retention are still there"
             ),
         }
-    }
-
-    /// Whether a call to this judge can be made.
-    pub fn is_wired(&self, judge: &Judge) -> bool {
-        judge.server.replay.is_some() || self.askers.load().is_wired(&judge.id)
-    }
-
-    /// The state of the judge's breaker; `None` where nothing is called.
-    pub fn breaker(&self, judge: &Judge) -> Option<&'static str> {
-        let askers = self.askers.load();
-        let server = askers.server(&judge.server.name)?;
-        if judge.server.replay.is_some() {
-            return None;
-        }
-        Some(match server.breaker(&judge.model).state() {
-            providers::BreakerState::Closed => "closed",
-            providers::BreakerState::Open => "open",
-            providers::BreakerState::HalfOpen => "half_open",
-        })
     }
 
     pub(super) async fn whole_verdict(&self, row: &VerdictRow) -> Result<CaseVerdict, EngineError> {

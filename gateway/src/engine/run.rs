@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::{Engine, EngineError, JudgeRequest, plan};
+use super::{Askers, Engine, EngineError, JudgeRequest, plan};
 use crate::case::{Case, CaseId};
 use crate::panel::{Orders, Panel};
 use crate::rubric::Ask;
@@ -19,6 +19,8 @@ pub struct RunSpec {
     pub project: Arc<str>,
     /// Pinned: the whole run uses this version.
     pub panel: Arc<Panel>,
+    /// Of the same version of the settings as the panel.
+    pub askers: Arc<Askers>,
     /// Cases in flight at once.
     pub concurrency: usize,
     pub use_cache: bool,
@@ -96,6 +98,7 @@ async fn judge_or_load(engine: Arc<Engine>, spec: RunSpec, position: usize, case
     let request = JudgeRequest {
         case: Arc::new(case),
         panel: spec.panel,
+        askers: spec.askers,
         project: spec.project,
         run: Some(spec.id),
         position: i64::try_from(position).unwrap_or(i64::MAX),

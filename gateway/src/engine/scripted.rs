@@ -89,9 +89,11 @@ impl Bench {
 
     pub(crate) fn request(&self) -> JudgeRequest {
         let case = json!({"id": "q1", "input": "What is the capital of France?", "output": "Paris."});
+        let in_force = self.app.in_force();
         JudgeRequest {
             case: Arc::new(Case::try_from(case).unwrap()),
-            panel: self.app.panel(None).unwrap(),
+            panel: in_force.panel(None).unwrap(),
+            askers: Arc::clone(&in_force.askers),
             project: Arc::from("p"),
             run: None,
             position: 0,

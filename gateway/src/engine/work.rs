@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::askers::PanelPrints;
+use super::askers::{Askers, PanelPrints};
 use crate::case::{Case, Mode};
 use crate::panel::{ModelKin, Panel};
 
@@ -14,6 +14,8 @@ use crate::panel::{ModelKin, Panel};
 pub struct JudgeRequest {
     pub case: Arc<Case>,
     pub panel: Arc<Panel>,
+    /// Of the same version of the settings as the panel.
+    pub askers: Arc<Askers>,
     pub project: Arc<str>,
     /// The run it belongs to; `None` for a single verdict.
     pub run: Option<Arc<str>>,
@@ -39,6 +41,7 @@ pub(super) struct Work {
     /// Hash of everything in the case that a judge sees.
     pub case_hash: String,
     pub panel: Arc<Panel>,
+    pub askers: Arc<Askers>,
     pub project: Arc<str>,
     pub verdict_id: String,
     /// The run's id, or the verdict's own id outside a run: judgments are unique within it.

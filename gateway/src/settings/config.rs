@@ -19,6 +19,8 @@ use crate::rubric::Rubric;
 #[derive(Debug, Clone)]
 pub struct Config {
     pub source_path: PathBuf,
+    /// Hash of the file, of every text that it names, and of the keys: equal digests mean equal settings.
+    pub digest: String,
     pub server: ServerSettings,
     /// A file name (a relative one is already joined to the settings' folder) or `postgres://…`, password included.
     pub store_url: SecretString,

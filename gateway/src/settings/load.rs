@@ -5,6 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use secrecy::ExposeSecret;
+
 use super::aliases;
 use super::config::{Config, ServerSettings};
 use super::environment::Environment;
@@ -17,7 +19,8 @@ use super::quantity::ByteSize;
 use super::secret::{self, AllowedNames};
 use super::tree::Node;
 use super::{address, rubrics, shape, store};
-use crate::panel::ModelKin;
+use crate::judge::{Judge, Server};
+use crate::panel::{ModelKin, Panel};
 use crate::templates::Template;
 
 /// Largest `panel.yaml` read.
@@ -90,14 +93,14 @@ pub fn parse(
         Problems { problems: vec![problem], warnings: Vec::new() }
     })?;
     // Why first alone: the file has to be valid without this machine's environment.
-    let alone = check(&tree, &origin, source, &surroundings);
+    let alone = check(&tree, text, source, &surroundings);
     let set = overrides::of(&source.overrides, environment);
     if set.is_empty() {
         return alone;
     }
     let mut overridden = tree;
     let mut unusable = overrides::apply(&mut overridden, &set);
-    let both = check(&overridden, &origin, source, &surroundings);
+    let both = check(&overridden, text, source, &surroundings);
     match (alone, both) {
         (Ok(_), Ok(config)) if unusable.is_empty() => Ok(config),
         (alone, both) => {
@@ -151,11 +154,12 @@ fn whole_file(path: &Path, message: String, hint: &str) -> Problems {
 
 fn check(
     tree: &Node,
-    origin: &str,
+    text: &str,
     source: &Source,
     surroundings: &Surroundings<'_>,
 ) -> Result<Config, Problems> {
-    let mut report = Report::new(tree, origin);
+    let origin = source.path.display().to_string();
+    let mut report = Report::new(tree, &origin);
     let Some(mut file) = shape::read::<PanelFile>(tree, &mut report) else {
         let (problems, warnings) = report.finish();
         return Err(Problems { problems, warnings });
@@ -180,15 +184,18 @@ fn check(
         return Err(Problems { problems, warnings });
     };
     let (servers, judges) = parts(roster);
+    let panels: BTreeMap<_, _> =
+        checked.iter().map(|(name, p)| (name.clone(), Arc::clone(&p.panel))).collect();
     // Kept for printing only, so without its password.
     file.store = Some(store.shown);
     Ok(Config {
         source_path: source.path.clone(),
         server,
         store_url: store.url,
-        servers,
         missing: checked.iter().map(|(name, p)| (name.clone(), p.missing_keys.clone())).collect(),
-        panels: checked.into_iter().map(|(name, p)| (name, p.panel)).collect(),
+        digest: digest(text, &panels, &servers),
+        servers,
+        panels,
         judges,
         rubrics: known_rubrics.into_iter().filter_map(|(name, r)| Some((name, r?))).collect(),
         models: kinships(&file),
@@ -198,7 +205,28 @@ fn check(
     })
 }
 
-type Parts = (BTreeMap<String, Arc<crate::judge::Server>>, BTreeMap<String, Arc<crate::judge::Judge>>);
+/// Panel versions stand for rubrics, guidelines and templates; keys are hashed too, so that a rotated one is noticed.
+fn digest(
+    text: &str,
+    panels: &BTreeMap<String, Arc<Panel>>,
+    servers: &BTreeMap<String, Arc<Server>>,
+) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    part(text.as_bytes());
+    for panel in panels.values() {
+        part(panel.version.as_bytes());
+    }
+    for server in servers.values() {
+        part(server.api_key.as_ref().map_or(&[], |key| key.expose_secret().as_bytes()));
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+type Parts = (BTreeMap<String, Arc<Server>>, BTreeMap<String, Arc<Judge>>);
 
 fn parts(roster: Roster<'_>) -> Parts {
     let servers = roster.servers.into_iter().filter_map(|(name, s)| Some((name, s?.server))).collect();

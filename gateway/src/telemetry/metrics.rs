@@ -129,8 +129,19 @@ const TRIAGE_CASES: Declaration = Declaration::gauge(
     &["project"],
 );
 
+const RELOADS: Declaration = Declaration::counter(
+    "tribunal_config_reloads_total",
+    "Changes of the settings file by outcome: `applied`, or `refused` when the old version stays in force.",
+    &["outcome"],
+);
+const RELOAD_SUCCESSFUL: Declaration = Declaration::gauge(
+    "tribunal_config_last_reload_successful",
+    "1 while the settings file as it is now is in force, 0 while it is refused.",
+    &[],
+);
+
 /// Every metric of a gateway.
-pub const DECLARATIONS: [Declaration; 14] = [
+pub const DECLARATIONS: [Declaration; 16] = [
     VERDICTS,
     ESCALATIONS,
     JUDGMENTS,
@@ -145,6 +156,8 @@ pub const DECLARATIONS: [Declaration; 14] = [
     HTTP_REQUESTS,
     WAITING_RECORDS,
     TRIAGE_CASES,
+    RELOADS,
+    RELOAD_SUCCESSFUL,
 ];
 
 /// All metrics of one gateway.
@@ -165,6 +178,8 @@ pub struct Metrics {
     http_requests: IntCounterVec,
     recorder_waiting_records: IntGauge,
     triage_cases: IntGaugeVec,
+    reloads: IntCounterVec,
+    reload_successful: IntGauge,
 }
 
 impl Metrics {
@@ -192,6 +207,9 @@ impl Metrics {
         let triage_cases =
             IntGaugeVec::new(Opts::new(TRIAGE_CASES.name, TRIAGE_CASES.help), TRIAGE_CASES.labels)?;
         register(Box::new(triage_cases.clone()))?;
+        let reload_successful = IntGauge::new(RELOAD_SUCCESSFUL.name, RELOAD_SUCCESSFUL.help)?;
+        reload_successful.set(1);
+        register(Box::new(reload_successful.clone()))?;
         Ok(Self {
             verdicts: counter(&VERDICTS)?,
             escalations: counter(&ESCALATIONS)?,
@@ -207,6 +225,8 @@ impl Metrics {
             http_requests: counter(&HTTP_REQUESTS)?,
             recorder_waiting_records,
             triage_cases,
+            reloads: counter(&RELOADS)?,
+            reload_successful,
             registry,
         })
     }
@@ -242,6 +262,12 @@ impl Metrics {
         self.verdict_seconds.with_label_values(&[panel]).observe(verdict.latency_ms / 1000.0);
         self.overhead_seconds.observe(verdict.overhead_ms / 1000.0);
         self.record_seconds.observe(verdict.record_ms / 1000.0);
+    }
+
+    /// A changed settings file was taken up, or refused.
+    pub fn observe_reload(&self, is_applied: bool) {
+        self.reloads.with_label_values(&[if is_applied { "applied" } else { "refused" }]).inc();
+        self.reload_successful.set(i64::from(is_applied));
     }
 
     pub fn observe_http(&self, route: &str, status: u16) {

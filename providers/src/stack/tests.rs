@@ -451,7 +451,16 @@ async fn breaker_ignores_our_own_limits() {
         assert!(ask_within(&provider, SECOND).await.is_err());
     }
     assert_eq!(server.breaker("m").state(), BreakerState::Closed);
-    assert_eq!(server.limits().requests_per_minute, limit(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn changed_limits_start_anew_and_breakers_stay() {
+    let server = ServerHandle::new(breaking());
+    let provider =
+        build(Scripted::new(|_| ScriptedReply::Fail(server_error())).into_vendor(), "m", &server, once());
+    while ask(&provider).await.is_err_and(|error| !matches!(error.kind, ErrorKind::BreakerOpen)) {}
+    let changed = server.with_limits(ServerLimits { requests_per_minute: limit(7), ..breaking() });
+    assert_eq!(changed.breaker("m").state(), BreakerState::Open);
 }
 
 #[tokio::test(start_paused = true)]

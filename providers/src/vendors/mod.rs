@@ -10,8 +10,13 @@ use crate::chat::ChatResponse;
 use crate::error::ProviderError;
 use crate::http::{Client, SetupError};
 
+mod capabilities;
 pub mod openai;
+mod profile;
+mod refusal;
 pub mod scripted;
+
+pub use capabilities::{Capabilities, Learned};
 
 /// A vendor ready for the stack: sends one request per call, knows no limits.
 pub type Vendor = BoxCloneSyncService<Call, ChatResponse, ProviderError>;
@@ -38,9 +43,11 @@ pub struct VendorConfig {
     pub base_url: BaseUrl,
     pub api_key: Option<SecretString>,
     pub model: String,
+    /// What this model on this server is known to refuse: made for the same dialect, kept by whoever connects.
+    pub capabilities: Capabilities,
 }
 
-/// A vendor for this configuration. What the server refuses is learned anew by each vendor.
+/// A vendor for this configuration. What the server refuses goes into the configuration's capabilities.
 pub fn connect(config: &VendorConfig, client: &Client) -> Result<Vendor, SetupError> {
     Ok(BoxCloneSyncService::new(openai::OpenAi::new(config, client)?))
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use providers::{
-    ChatRequest, ChatResponse, Client, Dialect, Provider, ProviderError, RetrySettings, ServerHandle,
-    ServerLimits, StackSettings, VendorConfig, stack, vendors,
+    Capabilities, ChatRequest, ChatResponse, Client, Dialect, Provider, ProviderError, RetrySettings,
+    ServerHandle, ServerLimits, StackSettings, VendorConfig, stack, vendors,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -63,6 +63,7 @@ impl Server {
             base_url: format!("http://{}/v1", self.address).parse().unwrap(),
             api_key: None,
             model: "m".to_owned(),
+            capabilities: Capabilities::new(Dialect::Compatible),
         };
         let vendor = vendors::connect(&config, &Client::new()).unwrap();
         stack::build(vendor, "m", &ServerHandle::new(ServerLimits::default()), settings)

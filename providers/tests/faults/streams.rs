@@ -1,7 +1,7 @@
 //! Many requests to one host, and streams that nobody asked for.
 
 use providers::error::ErrorKind;
-use providers::{ChatRequest, Client, Dialect, VendorConfig, vendors};
+use providers::{Capabilities, ChatRequest, Client, Dialect, VendorConfig, vendors};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{mpsc, watch};
 use tower::ServiceExt;
@@ -57,6 +57,7 @@ async fn a_tls_host_is_not_offered_http_2() {
         base_url: format!("https://{}/v1", server.address).parse().unwrap(),
         api_key: None,
         model: "m".to_owned(),
+        capabilities: Capabilities::new(Dialect::Compatible),
     };
     let vendor = vendors::connect(&config, &Client::new()).unwrap();
     assert!(vendor.oneshot(providers::Call::new(ChatRequest::user("hi"), None)).await.is_err());

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use providers::{
-    BaseUrl, Call, ChatRequest, ChatResponse, Client, Dialect, Hint, Provider, ProviderError, RetrySettings,
-    ServerHandle, ServerLimits, StackSettings, VendorConfig, stack, vendors,
+    BaseUrl, Call, Capabilities, ChatRequest, ChatResponse, Client, Dialect, Hint, Provider, ProviderError,
+    RetrySettings, ServerHandle, ServerLimits, StackSettings, VendorConfig, stack, vendors,
 };
 use tower::ServiceExt;
 
@@ -18,6 +18,7 @@ pub fn config(server: &Server, dialect: Dialect) -> VendorConfig {
         base_url: address(server),
         api_key: Some(KEY.to_owned().into()),
         model: "smollm2-135m".to_owned(),
+        capabilities: Capabilities::new(dialect),
     }
 }
 

@@ -1,7 +1,6 @@
 //! The OpenAI-compatible chat format, as spoken by OpenAI and by every local server.
 //!
-//! `request` and `response` hold the format, one file per dialect holds what differs, `capabilities` what a server
-//! turned out to refuse. Only whole answers are asked for; `stream` reads recorded streams.
+//! `request` and `response` hold the format, one file per dialect holds what differs. Only whole answers are asked for; `stream` reads recorded streams.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -13,7 +12,9 @@ use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 use tower::Service;
 
-use super::{Dialect, VendorConfig};
+use super::VendorConfig;
+use super::capabilities::Capabilities;
+use super::refusal::Refusal;
 use crate::call::{Body, Call, Hint};
 use crate::chat::{ChatRequest, ChatResponse};
 use crate::error::ProviderError;
@@ -21,71 +22,18 @@ use crate::error_text::Secrets;
 use crate::http::{Answer, BODY_CAP, Client, SetupError, exchange};
 use crate::retry_after;
 
-mod capabilities;
 mod choices;
-mod compatible;
-mod errors;
+pub(crate) mod compatible;
 mod lenient_json;
-mod llama_cpp;
+pub(crate) mod llama_cpp;
 pub mod models;
-mod ollama;
-mod openai_com;
-mod request;
+pub(crate) mod ollama;
+pub(crate) mod openai_com;
+pub(crate) mod request;
 mod response;
 pub mod stream;
 mod strict_schema;
-mod vllm;
-
-use capabilities::Capabilities;
-use errors::Refusal;
-
-/// What differs between dialects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Profile {
-    /// The name under which the answer's length is capped, until the server wants the other one.
-    pub answer_cap: AnswerCap,
-    /// More alternatives per token are never asked for.
-    pub most_alternatives: u8,
-    pub schemas: Schemas,
-    /// How an answer is held to a list of texts; `None`: there is no way.
-    pub choices: Option<Choices>,
-    /// Path at the server's root that tells whether it is up; `None`: its model list does.
-    pub health: Option<&'static str>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AnswerCap {
-    MaxTokens,
-    MaxCompletionTokens,
-}
-
-/// Which JSON Schemas a server takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Schemas {
-    /// All keywords, those for lengths and ranges too.
-    Full,
-    /// Those of OpenAI's strict mode.
-    Strict,
-}
-
-/// The parameter that holds an answer to a list of texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Choices {
-    /// llama.cpp's `grammar`.
-    Grammar,
-    /// vLLM's `structured_outputs`.
-    StructuredOutputs,
-}
-
-pub(crate) const fn profile(dialect: Dialect) -> Profile {
-    match dialect {
-        Dialect::OpenAi => openai_com::PROFILE,
-        Dialect::Vllm => vllm::PROFILE,
-        Dialect::LlamaCpp => llama_cpp::PROFILE,
-        Dialect::Ollama => ollama::PROFILE,
-        Dialect::Compatible => compatible::PROFILE,
-    }
-}
+pub(crate) mod vllm;
 
 /// One model on one OpenAI-compatible server.
 #[derive(Debug, Clone)]
@@ -113,7 +61,7 @@ impl OpenAi {
             host: config.base_url.host().to_owned(),
             key: config.api_key.clone(),
             model: config.model.clone(),
-            capabilities: Capabilities::new(profile(config.dialect)),
+            capabilities: config.capabilities.clone(),
         })))
     }
 }

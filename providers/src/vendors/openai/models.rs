@@ -9,14 +9,15 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
-use super::errors::Refusal;
-use super::{headers, profile};
+use super::headers;
 use crate::address::BaseUrl;
 use crate::error::{ErrorKind, ProviderError};
 use crate::error_text::Secrets;
 use crate::http::{Answer, BODY_CAP, Client, SetupError, exchange};
 use crate::retry_after;
 use crate::vendors::Dialect;
+use crate::vendors::profile::profile;
+use crate::vendors::refusal::Refusal;
 
 /// A server that does not answer these small questions in that time is not well.
 const TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,8 +1,8 @@
 //! Ollama's compatible endpoint. Cuts prompts that do not fit without a word: nothing in its answer says so.
 
-use super::{AnswerCap, Profile, Schemas};
+use crate::vendors::profile::{AnswerCap, Profile, Schemas};
 
-pub(super) const PROFILE: Profile = Profile {
+pub(crate) const PROFILE: Profile = Profile {
     answer_cap: AnswerCap::MaxTokens,
     most_alternatives: 20,
     schemas: Schemas::Full,

@@ -6,12 +6,12 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::capabilities::{Known, Parameter};
 use super::choices::grammar;
 use super::strict_schema::strict;
-use super::{AnswerCap, Choices, Schemas};
 use crate::call::Body;
 use crate::chat::{ChatRequest, Message};
+use crate::vendors::capabilities::{Known, Parameter, choices};
+use crate::vendors::profile::{AnswerCap, Choices, Schemas};
 
 #[derive(Debug, Serialize)]
 struct Wire<'a> {
@@ -60,7 +60,7 @@ struct StructuredOutputs<'a> {
 }
 
 /// The body for a server with these capabilities, and what had to be left out of it.
-pub(super) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body {
+pub(crate) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body {
     let profile = known.profile();
     let mut dropped = Vec::new();
     // `asked` is whether the request has the parameter at all.
@@ -114,11 +114,6 @@ pub(super) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body 
     Body { revision: known.revision(), bytes: Bytes::from(bytes), dropped }
 }
 
-/// The texts that the answer may be, where the request says so: a schema says more.
-pub(super) fn choices(request: &ChatRequest) -> Option<&[String]> {
-    request.choices.as_deref().filter(|choices| request.response_schema.is_none() && !choices.is_empty())
-}
-
 fn taken(schema: &Value, schemas: Schemas) -> Cow<'_, Value> {
     match schemas {
         Schemas::Full => Cow::Borrowed(schema),
@@ -135,8 +130,7 @@ mod tests {
     use super::*;
     use crate::chat::{ResponseSchema, Role};
     use crate::vendors::Dialect;
-    use crate::vendors::openai::capabilities::Capabilities;
-    use crate::vendors::openai::profile;
+    use crate::vendors::capabilities::Capabilities;
 
     fn full() -> ChatRequest {
         ChatRequest {
@@ -162,7 +156,7 @@ mod tests {
     }
 
     fn encoded(request: &ChatRequest, dialect: Dialect) -> (Value, Vec<&'static str>) {
-        let body = encode(request, "m", &Capabilities::new(profile(dialect)).known());
+        let body = encode(request, "m", &Capabilities::new(dialect).known());
         (serde_json::from_slice(&body.bytes).unwrap(), body.dropped)
     }
 

@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::errors::Refusal;
 use super::lenient_json::without_non_numbers;
 use crate::chat::{ChatResponse, FinishReason, TokenLogprob, TokenLogprobs, Usage};
 use crate::error::ErrorKind;
+use crate::vendors::refusal::Refusal;
 
 /// Logprobs at or below this stand for probability 0.
 const NO_PROBABILITY: f64 = -9999.0;

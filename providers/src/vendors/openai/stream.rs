@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::errors::Refusal;
 use super::response::{self, WireMessage};
 use crate::chat::{ChatResponse, FinishReason};
 use crate::error::ErrorKind;
 use crate::error_text::Secrets;
+use crate::vendors::refusal::Refusal;
 
 #[derive(Debug, Deserialize)]
 struct Chunk<'a> {

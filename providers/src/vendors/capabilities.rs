@@ -1,16 +1,18 @@
 //! What a server turned out to refuse, learned from its own words in a 400, so that it is asked only once.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use super::errors::Refusal;
-use super::request::choices;
-use super::{AnswerCap, Profile};
+use serde::{Deserialize, Serialize};
+
+use super::Dialect;
+use super::profile::{Profile, profile};
+use super::refusal::Refusal;
 use crate::call::locked;
 use crate::chat::ChatRequest;
 
 /// A parameter that a request can do without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parameter {
+pub(crate) enum Parameter {
     Logprobs,
     Temperature,
     TopP,
@@ -31,7 +33,7 @@ impl Parameter {
         Self::Choices,
     ];
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Logprobs => "logprobs",
             Self::Temperature => "temperature",
@@ -68,9 +70,11 @@ impl Parameter {
 
 /// A snapshot of what is known.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known {
+pub(crate) struct Known {
     revision: u32,
-    /// As the dialect has it, corrected by the server.
+    /// As the dialect has it.
+    dialect: Profile,
+    /// The same, corrected by the server.
     profile: Profile,
     has_switched_cap: bool,
     /// In the order of [`Parameter`].
@@ -78,16 +82,30 @@ pub(super) struct Known {
 }
 
 impl Known {
+    fn new(profile: Profile) -> Self {
+        let mut known = Self {
+            revision: 0,
+            dialect: profile,
+            profile,
+            has_switched_cap: false,
+            refused: [false; Parameter::ALL.len()],
+        };
+        if profile.choices.is_none() {
+            known.refuse(Parameter::Choices);
+        }
+        known
+    }
+
     /// Changes whenever something is learned.
-    pub(super) fn revision(&self) -> u32 {
+    pub(crate) fn revision(&self) -> u32 {
         self.revision
     }
 
-    pub(super) fn profile(&self) -> Profile {
+    pub(crate) fn profile(&self) -> Profile {
         self.profile
     }
 
-    pub(super) fn takes(&self, parameter: Parameter) -> bool {
+    pub(crate) fn takes(&self, parameter: Parameter) -> bool {
         !self.refused.get(parameter as usize).copied().unwrap_or(false)
     }
 
@@ -96,28 +114,98 @@ impl Known {
             *refused = true;
         }
     }
-}
 
-/// Shared by all calls to one model on one server.
-#[derive(Debug)]
-pub(super) struct Capabilities(Mutex<Known>);
-
-impl Capabilities {
-    pub(super) fn new(profile: Profile) -> Self {
-        let mut known =
-            Known { revision: 0, profile, has_switched_cap: false, refused: [false; Parameter::ALL.len()] };
-        if profile.choices.is_none() {
-            known.refuse(Parameter::Choices);
-        }
-        Self(Mutex::new(known))
+    fn switch_cap(&mut self) {
+        self.profile.answer_cap = self.profile.answer_cap.other();
+        self.has_switched_cap = true;
     }
 
-    pub(super) fn known(&self) -> Known {
+    fn count_change(&mut self, before: &Self) {
+        if (self.refused, self.profile) != (before.refused, before.profile) {
+            self.revision = before.revision.wrapping_add(1);
+        }
+    }
+}
+
+/// The texts that the answer may be, where the request says so: a schema says more.
+pub(crate) fn choices(request: &ChatRequest) -> Option<&[String]> {
+    request.choices.as_deref().filter(|choices| request.response_schema.is_none() && !choices.is_empty())
+}
+
+/// What a server turned out to refuse; shared by all calls to one model on one server, also by those of the vendors that
+/// a later configuration connects. Clones are the same knowledge.
+#[derive(Debug, Clone)]
+pub struct Capabilities(Arc<Mutex<Known>>);
+
+/// What was learned, as plain data: for reports, and to be kept over a restart.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Learned {
+    /// Parameters that this server does not take, by the names of [`crate::chat::ChatResponse::dropped`], in a fixed
+    /// order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+    /// The answer's cap under the name that the server wanted instead of its dialect's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_cap: Option<String>,
+    /// The most alternatives per token that it gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_alternatives: Option<u8>,
+}
+
+impl Learned {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Capabilities {
+    /// What the dialect says, and nothing learned yet.
+    pub fn new(dialect: Dialect) -> Self {
+        Self(Arc::new(Mutex::new(Known::new(profile(dialect)))))
+    }
+
+    /// What was learned beyond what the dialect says.
+    pub fn snapshot(&self) -> Learned {
+        let known = self.known();
+        let fresh = Known::new(known.dialect);
+        Learned {
+            refused: Parameter::ALL
+                .into_iter()
+                .filter(|parameter| fresh.takes(*parameter) && !known.takes(*parameter))
+                .map(|parameter| parameter.name().to_owned())
+                .collect(),
+            answer_cap: known.has_switched_cap.then(|| known.profile.answer_cap.name().to_owned()),
+            most_alternatives: Some(known.profile.most_alternatives)
+                .filter(|most| *most != known.dialect.most_alternatives),
+        }
+    }
+
+    /// Adds what was learned before. Names that this version does not know are passed over; nothing is unlearned.
+    pub fn restore(&self, learned: &Learned) {
+        let mut known = locked(&self.0);
+        let before = *known;
+        for parameter in Parameter::ALL {
+            if learned.refused.iter().any(|name| name == parameter.name()) {
+                known.refuse(parameter);
+            }
+        }
+        let switched = known.profile.answer_cap.other();
+        if !known.has_switched_cap && learned.answer_cap.as_deref() == Some(switched.name()) {
+            known.switch_cap();
+        }
+        if let Some(most) = learned.most_alternatives {
+            known.profile.most_alternatives = known.profile.most_alternatives.min(most);
+        }
+        known.count_change(&before);
+    }
+
+    pub(crate) fn known(&self) -> Known {
         *locked(&self.0)
     }
 
     /// Remembers what this refusal says about a parameter of this request, if anything.
-    pub(super) fn learn(&self, refusal: &Refusal, request: &ChatRequest) {
+    pub(crate) fn learn(&self, refusal: &Refusal, request: &ChatRequest) {
         let mut known = locked(&self.0);
         let words = Words::new(refusal);
         let before = *known;
@@ -125,9 +213,7 @@ impl Capabilities {
             let _ =
                 learn_cap_name(&mut known, &words, request) || learn_parameter(&mut known, &words, request);
         }
-        if (known.refused, known.profile) != (before.refused, before.profile) {
-            known.revision = before.revision.wrapping_add(1);
-        }
+        known.count_change(&before);
     }
 }
 
@@ -230,14 +316,10 @@ fn learn_alternatives(known: &mut Known, words: &Words, request: &ChatRequest) -
 
 /// The answer's cap is refused under one name: the other name is tried, once.
 fn learn_cap_name(known: &mut Known, words: &Words, request: &ChatRequest) -> bool {
-    let (name, other) = match known.profile.answer_cap {
-        AnswerCap::MaxTokens => ("max_tokens", AnswerCap::MaxCompletionTokens),
-        AnswerCap::MaxCompletionTokens => ("max_completion_tokens", AnswerCap::MaxTokens),
-    };
+    let name = known.profile.answer_cap.name();
     let is_meant = request.max_tokens.is_some() && !known.has_switched_cap && words.name(name);
     if is_meant {
-        known.profile.answer_cap = other;
-        known.has_switched_cap = true;
+        known.switch_cap();
     }
     is_meant
 }

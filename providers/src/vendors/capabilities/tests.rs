@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::chat::ResponseSchema;
-use crate::vendors::Dialect;
-use crate::vendors::openai::{profile, request};
+use crate::vendors::openai::request;
 
 fn asking_for_everything() -> ChatRequest {
     ChatRequest {
@@ -38,7 +37,7 @@ fn after(capabilities: &Capabilities, message: &str, param: &str, code: &str) ->
 }
 
 fn fresh(dialect: Dialect) -> Capabilities {
-    Capabilities::new(profile(dialect))
+    Capabilities::new(dialect)
 }
 
 #[test]
@@ -151,4 +150,32 @@ fn lessons_add_up() {
     let (_, dropped) = after(&capabilities, "x", "temperature", "unsupported_value");
     assert_eq!(dropped, ["logprobs", "temperature"]);
     assert_eq!(capabilities.known().revision(), 2);
+}
+
+#[test]
+fn snapshot_says_what_was_learned_and_restores_it() {
+    let capabilities = fresh(Dialect::Compatible);
+    assert!(capabilities.snapshot().is_empty());
+    after(&capabilities, "Unsupported parameter: 'max_tokens' is not supported", "max_tokens", "");
+    after(&capabilities, "top_logprobs must be between 0 and 5", "", "");
+    after(&capabilities, "x", "temperature", "unsupported_value");
+    let learned = capabilities.snapshot();
+    let json = json!({
+        "refused": ["temperature"], "answer_cap": "max_completion_tokens", "most_alternatives": 5,
+    });
+    assert_eq!(serde_json::to_value(&learned).unwrap(), json);
+
+    let kept: Learned = serde_json::from_value(json).unwrap();
+    let restored = fresh(Dialect::Compatible);
+    restored.restore(&kept);
+    assert_eq!((restored.snapshot(), restored.known().revision()), (learned, 1));
+    restored.restore(&Learned { refused: vec!["telepathy".to_owned()], ..Learned::default() });
+    assert_eq!((restored.snapshot(), restored.known().revision()), (kept, 1));
+}
+
+#[test]
+fn clones_share_what_is_learned() {
+    let capabilities = fresh(Dialect::Vllm);
+    after(&capabilities.clone(), "seed is not supported", "", "");
+    assert_eq!(capabilities.snapshot().refused, ["seed"]);
 }
