@@ -9,11 +9,11 @@ use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::api::ApiError;
+use crate::api::{ApiError, DEFAULT_PROJECT};
 use crate::clock::Clock;
 use crate::engine::ids::Ids;
 use crate::engine::recorder::{Recorder, RecorderSettings};
-use crate::engine::{Askers, Engine, Keys, WiringError};
+use crate::engine::{Askers, Engine, Keys, ModelFacts, WiringError};
 use crate::in_force::InForce;
 use crate::settings::Config;
 use crate::store::{SqlStore, Store, StoreError, StoreLocation};
@@ -67,7 +67,10 @@ impl App {
         );
         let askers = match askers {
             Some(askers) => askers,
-            None => Askers::connect(&config, None).await?,
+            None => {
+                let rows = store.model_facts(DEFAULT_PROJECT).await?;
+                Askers::connect(&config, ModelFacts::restored(rows, clock.now_us())).await?
+            }
         };
         let recorder = Recorder::start(Arc::clone(&store), &background, RecorderSettings::default());
         let ids = Ids::from_entropy(clock.clone());
@@ -169,6 +172,7 @@ impl App {
             );
         }
         engine.recorder.close().await;
+        engine.keep_model_facts(DEFAULT_PROJECT, &self.in_force().askers).await;
         engine.store.close().await;
         self.parts.background.close();
         self.parts.background.wait().await;

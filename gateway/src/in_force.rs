@@ -24,7 +24,7 @@ impl InForce {
 
     /// The next version: what its servers have counted so far goes over to it.
     pub async fn followed_by(&self, config: Config) -> Result<Self, WiringError> {
-        let askers = Askers::connect(&config, Some(&self.askers)).await?;
+        let askers = self.askers.followed_by(&config).await?;
         Ok(Self::new(config, askers))
     }
 

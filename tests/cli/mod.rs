@@ -3,6 +3,8 @@
 mod check;
 mod help;
 mod judge;
+mod learned;
+mod max_cost;
 mod refused;
 mod replay;
 mod resume;

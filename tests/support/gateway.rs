@@ -82,6 +82,7 @@ impl Gateway {
             resumed: false,
             seed: 0,
             allow_kin: false,
+            budget: None,
             cancel: CancellationToken::new(),
         }
     }

@@ -35,12 +35,22 @@ pub struct JudgeReport {
     pub is_wired: bool,
     /// `closed` (healthy), `open` (failing, calls are refused at once), `half_open`, or null for recorded judges.
     pub breaker: Option<String>,
+    /// Parameters that the server refused and that are left out since, such as `logprobs`. Forgotten when another model
+    /// answers, and after a week.
+    pub refused: Vec<String>,
+    /// The name under which the server wants the answer's token cap, when it is not its provider's usual one.
+    pub answer_cap: Option<String>,
+    /// The most alternatives per token that the server gives, when it is fewer than its provider's usual number.
+    pub most_alternatives: Option<u8>,
+    /// The model that last said it answered; null until one did.
+    pub model_replied: Option<String>,
     /// Per criterion in later versions; `missing` until labels exist.
     pub calibration: String,
 }
 
 impl JudgeReport {
     pub(super) fn of(in_force: &InForce, judge: &Judge) -> Self {
+        let learned = in_force.askers.learned(&judge.id).unwrap_or_default();
         Self {
             id: judge.id.to_string(),
             model: judge.model.clone(),
@@ -53,6 +63,10 @@ impl JudgeReport {
             price: judge.price,
             is_wired: in_force.is_wired(judge),
             breaker: in_force.breaker(judge).map(str::to_owned),
+            refused: learned.refused,
+            answer_cap: learned.answer_cap,
+            most_alternatives: learned.most_alternatives,
+            model_replied: in_force.askers.model_replied(&judge.id),
             calibration: String::from("missing"),
         }
     }

@@ -102,6 +102,7 @@ pub async fn create(
         resumed: false,
         seed: 0,
         allow_kin: request.allow_kin,
+        budget: None,
         cancel: cancel.clone(),
     };
     if let Some(keyed) = keyed {

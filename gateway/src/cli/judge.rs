@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::exit::{Exit, Failure};
 use super::progress::{Counts, Progress};
-use super::{JudgeArgs, estimate, output, report, setup, single};
+use super::{JudgeArgs, budget, estimate, output, report, setup, single};
 use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::{Case, Mode};
@@ -38,6 +38,9 @@ pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
     let config = setup::load(source)?;
     let panel = setup::panel(&config, args.panel.as_deref())?;
     setup::refuse_unconnected(&config, &panel)?;
+    if args.max_cost.is_some() {
+        budget::refuse_unknown_prices(&panel)?;
+    }
     let Some(path) = args.cases.as_deref() else {
         return single::run(config, panel, &args).await;
     };
@@ -94,6 +97,10 @@ struct Job {
 async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> Result<Exit, Failure> {
     let (run_id, resumed) = begin_run(app, &job, args).await?;
     let stop = signals.soft.child_token();
+    let budget = match args.max_cost {
+        Some(usd) => Some(budget::budget(app, &run_id, usd).await?),
+        None => None,
+    };
     let spec = RunSpec {
         id: Arc::from(run_id.as_str()),
         project: Arc::from(DEFAULT_PROJECT),
@@ -104,6 +111,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
         resumed,
         seed: args.seed,
         allow_kin: args.allow_kin,
+        budget: budget.clone(),
         stop: stop.clone(),
         cancel: signals.hard.clone(),
     };
@@ -117,6 +125,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
     let mut summary = RunSummary::new();
     let mut rows: Vec<CaseVerdict> = Vec::new();
     let mut first_error: Option<EngineError> = None;
+    let mut is_capped = false;
     loop {
         let outcome = tokio::select! {
             outcome = outcomes.next() => outcome,
@@ -131,6 +140,11 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
                 if !args.quiet && !args.json && rows.len() < MAX_ROWS {
                     rows.push(verdict);
                 }
+            }
+            // No further case is begun; those that need no more money finish.
+            Err(EngineError::OverBudget) => {
+                is_capped = true;
+                stop.cancel();
             }
             Err(error) => {
                 summary.add_error();
@@ -155,9 +169,18 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
         .map_err(|error| Failure::new(Exit::BadData, error))?;
     let is_interrupted = signals.soft.is_cancelled();
     app.engine().erase_expired_texts().await;
-    end_run(app, &run_id, &summary, is_interrupted || summary.errors > 0).await?;
+    end_run(app, &run_id, &summary, is_interrupted || is_capped || summary.errors > 0).await?;
     if !args.quiet && !args.json {
         output::text(&report::run(&summary, if job.total <= MAX_ROWS as u64 { &rows } else { &[] }));
+    }
+    if let Some(budget) = budget.filter(|_| is_capped && first_error.is_none() && !is_interrupted) {
+        let (judged, total) = (summary.cases, job.total);
+        output::note(&format!(
+            "{}; {judged} of {total} cases are judged; go on with: {} --max-cost MORE",
+            budget::explain(&budget),
+            resume_command(&run_id, args)
+        ));
+        return Ok(Exit::Inconclusive);
     }
     conclude(&run_id, &summary, is_interrupted, first_error, args)
 }

@@ -1,5 +1,6 @@
 //! The command line: what can be typed. Each command lives in a file of its own and calls the same engine as the API.
 
+mod budget;
 mod check;
 mod estimate;
 pub mod exit;
@@ -111,6 +112,9 @@ pub struct JudgeArgs {
     /// Ask every judge afresh.
     #[arg(long)]
     pub no_cache: bool,
+    /// Stop before more is spent, in US dollars, over all sessions of a resumed run. Exit code 2 when it stops the run.
+    #[arg(long, value_name = "USD", value_parser = budget::usd)]
+    pub max_cost: Option<f64>,
     /// Print the number of calls and what they would cost at most; call nothing.
     #[arg(long)]
     pub dry_run: bool,

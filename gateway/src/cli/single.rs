@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::exit::{Exit, Failure};
-use super::{JudgeArgs, OneCase, output, report, setup};
+use super::{JudgeArgs, OneCase, budget, output, report, setup};
 use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::Case;
-use crate::engine::JudgeRequest;
+use crate::engine::{EngineError, JudgeRequest};
 use crate::panel::Panel;
 use crate::settings::Config;
 use crate::summary::RunSummary;
@@ -35,11 +35,15 @@ pub async fn run(config: Config, panel: Arc<Panel>, args: &JudgeArgs) -> Result<
             resumed: false,
             seed: args.seed,
             allow_kin: args.allow_kin,
+            budget: args.max_cost.map(budget::fresh),
             cancel: CancellationToken::new(),
         })
         .await;
     app.shut_down(crate::api::SHUTDOWN_GRACE).await;
-    let verdict = verdict.map_err(|error| Failure::new(Exit::Internal, error))?;
+    let verdict = verdict.map_err(|error| {
+        let exit = if matches!(error, EngineError::OverBudget) { Exit::Inconclusive } else { Exit::Internal };
+        Failure::new(exit, error)
+    })?;
     let json = serde_json::to_string(&verdict).map_err(|error| Failure::new(Exit::Internal, error))?;
     if let Some(path) = &args.out {
         std::fs::write(path, format!("{json}\n")).map_err(|error| Failure::new(Exit::Usage, error))?;

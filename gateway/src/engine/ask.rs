@@ -1,15 +1,17 @@
 //! One call: prompt, request, reply, reading, and at most one repair.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use aggregation::scale::Scale;
 use aggregation::vote::{Abstention, UnparseableClass};
 use providers::chat::{ChatRequest, ChatResponse, Usage};
 use providers::error::{ErrorKind, ProviderError};
-use providers::{Recall, pricing};
+use providers::{Recall, pricing, tokens};
 use tokio::time::Instant;
 use tower::ServiceExt;
 
+use super::budget::{Budget, Reservation};
 use super::plan::{Call, asked_scale};
 use super::prompt::{self, Prompt, PromptError, Question};
 use super::reading::{self, Read};
@@ -33,12 +35,25 @@ struct Answer {
     detail: Option<String>,
 }
 
+/// What an answer without a cap is taken to need.
+const UNCAPPED_ANSWER_TOKENS: u32 = 4096;
+
 /// Why a request has no answer.
 enum Unanswered {
     /// The caller went away, and nothing was on the wire then.
     Recalled,
+    /// The call did not fit into the budget, and was not sent.
+    OverBudget,
     /// The kind of missing vote, and what happened in words.
     Failed(Abstention, String),
+}
+
+/// Why a call was not made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unsent {
+    /// The caller went away before anything came back, so there is nothing to keep.
+    Recalled,
+    OverBudget,
 }
 
 /// What a call gave.
@@ -49,17 +64,16 @@ pub(super) struct Asked {
     pub prompt: Option<Prompt>,
 }
 
-/// Asks one judge. What goes wrong is an abstention; `None`: the caller went away before anything came back, so there
-/// is nothing to keep.
-pub(super) async fn ask(work: &Work, call: &Call) -> Option<Asked> {
+/// Asks one judge. What goes wrong is an abstention.
+pub(super) async fn ask(work: &Work, call: &Call) -> Result<Asked, Unsent> {
     match prompt_of(work, call) {
         Ok(prompt) => {
             let judgments = ask_with(work, call, &prompt).await?;
-            Some(Asked { judgments, prompt: Some(prompt) })
+            Ok(Asked { judgments, prompt: Some(prompt) })
         }
         Err(error) => {
             let judgments = failed(call, Abstention::Unavailable, &error.to_string(), CallFacts::default());
-            Some(Asked { judgments, prompt: None })
+            Ok(Asked { judgments, prompt: None })
         }
     }
 }
@@ -74,15 +88,16 @@ fn prompt_of(work: &Work, call: &Call) -> Result<Prompt, PromptError> {
     })
 }
 
-async fn ask_with(work: &Work, call: &Call, prompt: &Prompt) -> Option<Vec<Judgment>> {
+async fn ask_with(work: &Work, call: &Call, prompt: &Prompt) -> Result<Vec<Judgment>, Unsent> {
     let mut facts = CallFacts::default();
     let started = Instant::now();
     let first = request(work, call, prompt);
     let answers = match send(work, call, first.clone(), &mut facts).await {
-        Err(Unanswered::Recalled) => return None,
+        Err(Unanswered::Recalled) => return Err(Unsent::Recalled),
+        Err(Unanswered::OverBudget) => return Err(Unsent::OverBudget),
         Err(Unanswered::Failed(abstention, detail)) => {
             facts.latency_us = micros_since(started);
-            return Some(failed(call, abstention, &detail, facts));
+            return Ok(failed(call, abstention, &detail, facts));
         }
         Ok(response) => answers(work, call, &response),
     };
@@ -98,7 +113,7 @@ async fn ask_with(work: &Work, call: &Call, prompt: &Prompt) -> Option<Vec<Judgm
         Some(_) | None => answers,
     };
     facts.latency_us = micros_since(started);
-    Some(judgments(call, answers, facts))
+    Ok(judgments(call, answers, facts))
 }
 
 fn request(work: &Work, call: &Call, prompt: &Prompt) -> ChatRequest {
@@ -150,15 +165,69 @@ async fn send(
     let cleared = perimeter::clear(request, &work.case, &work.panel, &call.judge).map_err(|exclusion| {
         Unanswered::Failed(Abstention::Excluded(exclusion), String::from("the case may not leave"))
     })?;
-    match provider.oneshot(cleared.into_inner()).await {
+    let cleared = cleared.into_inner();
+    let room = match &work.budget {
+        Some(budget) => Some(room_for(work, budget, &call.judge, &cleared).await?),
+        None => None,
+    };
+    match provider.oneshot(cleared).await {
         Ok(response) => {
+            if let Some(room) = room {
+                room.settle(response.usage.and_then(|usage| cost_microusd(&call.judge, &usage)));
+            }
+            work.askers.note_reply(&call.judge.id, response.model.as_deref());
             note(call, facts, &response);
             Ok(response)
         }
         Err(error) => {
+            if let Some(room) = room {
+                room.settle((!may_be_billed(&error.kind)).then_some(0));
+            }
             facts.attempts.extend_from_slice(&error.attempts);
             Err(unanswered(&error))
         }
+    }
+}
+
+/// Room in the budget for the worst case of this request: a long prompt, and an answer up to its cap.
+async fn room_for(
+    work: &Work,
+    budget: &Arc<Budget>,
+    judge: &Judge,
+    request: &ChatRequest,
+) -> Result<Reservation, Unanswered> {
+    let completion_tokens = request.max_tokens.unwrap_or(UNCAPPED_ANSWER_TOKENS);
+    let usage = Usage {
+        prompt_tokens: u64::from(tokens::estimate(request).saturating_sub(completion_tokens)),
+        completion_tokens: u64::from(completion_tokens),
+        ..Usage::default()
+    };
+    let Some(most) = cost_microusd(judge, &usage) else { return Err(Unanswered::OverBudget) };
+    work.waits_for_budget.fetch_add(1, Ordering::Relaxed);
+    let room = work.cancel.run_until_cancelled(budget.reserve(most)).await;
+    work.waits_for_budget.fetch_sub(1, Ordering::Relaxed);
+    match room {
+        Some(Some(room)) => Ok(room),
+        Some(None) => Err(Unanswered::OverBudget),
+        None => Err(Unanswered::Recalled),
+    }
+}
+
+/// Whether the vendor may have worked for this failure.
+fn may_be_billed(kind: &ErrorKind) -> bool {
+    match kind {
+        ErrorKind::Timeout { .. }
+        | ErrorKind::Connection { .. }
+        | ErrorKind::Garbage { .. }
+        | ErrorKind::ContentFilter { .. } => true,
+        ErrorKind::BadRequest { .. }
+        | ErrorKind::Unauthorized { .. }
+        | ErrorKind::TooLong { .. }
+        | ErrorKind::RateLimited { .. }
+        | ErrorKind::Server { .. }
+        | ErrorKind::BreakerOpen
+        | ErrorKind::LimitExceeded { .. }
+        | ErrorKind::Recalled => false,
     }
 }
 

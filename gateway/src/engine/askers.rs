@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use aggregation::vote::JudgeId;
 use providers::{
-    AddressError, BaseUrl, Capabilities, Client, Dialect, Provider, ServerHandle, ServerLimits, SetupError,
+    AddressError, BaseUrl, Client, Dialect, Learned, Provider, ServerHandle, ServerLimits, SetupError,
     StackSettings, Vendor, VendorConfig, stack, vendors,
 };
 
+use super::model_facts::{ModelFact, ModelFacts};
 use super::replay::{self, Recording, ReplayError};
 use crate::case::Mode;
 use crate::judge::{Judge, ProviderKind, Server};
@@ -42,6 +43,9 @@ pub struct Askers {
     providers: HashMap<String, HashMap<JudgeId, Provider>>,
     servers: HashMap<String, ConnectedServer>,
     client: Client,
+    /// What is known of each judge's model.
+    models_asked: HashMap<JudgeId, Arc<ModelFact>>,
+    facts: ModelFacts,
     recordings: BTreeMap<PathBuf, Arc<Recording>>,
     /// By panel version.
     prints: HashMap<String, Arc<PanelPrints>>,
@@ -71,17 +75,32 @@ struct JudgePrints {
 
 impl Askers {
     /// Connects every judge of every panel. A judge without its key, or whose provider this version does not know, is
-    /// left unconnected; asking it is an `unavailable`. Connections, limits and breakers of servers that are the same as
-    /// `before` go on as they are.
-    pub async fn connect(config: &Config, before: Option<&Self>) -> Result<Self, WiringError> {
-        let client = before.map(|before| before.client.clone()).unwrap_or_default();
+    /// left unconnected; asking it is an `unavailable`.
+    pub async fn connect(config: &Config, facts: ModelFacts) -> Result<Self, WiringError> {
+        Self::wire(config, Client::new(), facts, &HashMap::new()).await
+    }
+
+    /// The same for changed settings. Connections, what was learned of models, and the limits and breakers of servers
+    /// that are the same go on as they are.
+    pub async fn followed_by(&self, config: &Config) -> Result<Self, WiringError> {
+        Self::wire(config, self.client.clone(), self.facts.clone(), &self.servers).await
+    }
+
+    async fn wire(
+        config: &Config,
+        client: Client,
+        facts: ModelFacts,
+        before: &HashMap<String, ConnectedServer>,
+    ) -> Result<Self, WiringError> {
+        let mut models_asked = HashMap::new();
         let mut vendors: HashMap<JudgeId, Vendor> = HashMap::new();
         let mut servers: HashMap<String, ConnectedServer> = HashMap::new();
         for judge in config.judges.values() {
             let server = &judge.server;
             servers.entry(server.name.clone()).or_insert_with(|| connected(server, before));
-            if let Some(vendor) = vendor(judge, &client)? {
+            if let Some((vendor, fact)) = vendor(judge, &client, &facts)? {
                 vendors.insert(judge.id.clone(), vendor);
+                models_asked.insert(judge.id.clone(), fact);
             }
         }
         let mut providers: HashMap<String, HashMap<JudgeId, Provider>> = HashMap::new();
@@ -108,6 +127,8 @@ impl Askers {
             providers,
             servers,
             client,
+            models_asked,
+            facts,
             recordings,
             prints: prints(config),
             models: config.models.clone().into(),
@@ -122,7 +143,16 @@ impl Askers {
         let providers = config.panels.keys().map(|panel| (panel.clone(), own.clone())).collect();
         let recordings = replay::open_all(recording_paths(config)).await?;
         let (prints, models) = (prints(config), config.models.clone().into());
-        Ok(Self { providers, servers: HashMap::new(), client: Client::new(), recordings, prints, models })
+        Ok(Self {
+            providers,
+            servers: HashMap::new(),
+            client: Client::new(),
+            models_asked: HashMap::new(),
+            facts: ModelFacts::default(),
+            recordings,
+            prints,
+            models,
+        })
     }
 
     pub(super) fn provider(&self, panel: &str, judge: &JudgeId) -> Option<Provider> {
@@ -137,6 +167,26 @@ impl Askers {
     /// What the judges of this server share; `None` when no judge is on it.
     pub fn server(&self, name: &str) -> Option<&ServerHandle> {
         self.servers.get(name).map(|server| &server.handle)
+    }
+
+    /// What this judge's model turned out to refuse; `None` where nothing is called.
+    pub fn learned(&self, judge: &JudgeId) -> Option<Learned> {
+        self.models_asked.get(judge).map(|fact| fact.capabilities.snapshot())
+    }
+
+    /// The model that last answered for this judge.
+    pub fn model_replied(&self, judge: &JudgeId) -> Option<String> {
+        self.models_asked.get(judge)?.replied()
+    }
+
+    pub(super) fn note_reply(&self, judge: &JudgeId, model: Option<&str>) {
+        if let Some(fact) = self.models_asked.get(judge) {
+            fact.note_reply(model);
+        }
+    }
+
+    pub(super) fn facts(&self) -> &ModelFacts {
+        &self.facts
     }
 
     pub(super) fn recording(&self, path: &Path) -> Option<Arc<Recording>> {
@@ -184,7 +234,12 @@ pub fn dialect(provider: ProviderKind) -> Option<Dialect> {
     }
 }
 
-fn vendor(judge: &Judge, client: &Client) -> Result<Option<Vendor>, WiringError> {
+/// `None` for a judge that cannot be called.
+fn vendor(
+    judge: &Judge,
+    client: &Client,
+    facts: &ModelFacts,
+) -> Result<Option<(Vendor, Arc<ModelFact>)>, WiringError> {
     let server = &judge.server;
     let lacks_key = server.api_key.is_none() && server.api_key_source.is_some();
     let Some(dialect) = dialect(server.provider).filter(|_| !lacks_key) else { return Ok(None) };
@@ -192,24 +247,23 @@ fn vendor(judge: &Judge, client: &Client) -> Result<Option<Vendor>, WiringError>
         .base_url
         .parse()
         .map_err(|source| WiringError::Address { server: server.name.clone(), source })?;
+    let fact = facts.of(dialect, &server.base_url, &judge.model);
     let config = VendorConfig {
         dialect,
         base_url,
         api_key: server.api_key.clone(),
         model: judge.model.clone(),
-        capabilities: Capabilities::new(dialect),
+        capabilities: fact.capabilities.clone(),
     };
     vendors::connect(&config, client)
-        .map(Some)
+        .map(|vendor| Some((vendor, fact)))
         .map_err(|source| WiringError::Setup { server: server.name.clone(), source })
 }
 
 /// The same server with the same limits keeps what it has counted; a breaker survives changed limits too.
-fn connected(server: &Server, before: Option<&Askers>) -> ConnectedServer {
+fn connected(server: &Server, before: &HashMap<String, ConnectedServer>) -> ConnectedServer {
     let limits = limits(server);
-    let known = before
-        .and_then(|before| before.servers.get(&server.name))
-        .filter(|known| known.base_url == server.base_url);
+    let known = before.get(&server.name).filter(|known| known.base_url == server.base_url);
     let handle = match known {
         None => ServerHandle::new(limits),
         Some(known) => {
@@ -284,19 +338,22 @@ mod tests {
     #[test]
     fn a_key_that_no_header_takes_is_a_setup_error() {
         let judge = judge(|server| server.api_key = Some("a\nb".to_owned().into()));
-        let error = vendor(&judge, &Client::new()).unwrap_err();
+        let error = vendor(&judge, &Client::new(), &ModelFacts::default()).unwrap_err();
         assert!(matches!(error, WiringError::Setup { .. }), "{error}");
     }
 
     #[test]
     fn an_address_that_is_link_local_is_an_address_error() {
         let judge = judge(|server| server.base_url = String::from("http://169.254.169.254/v1"));
-        assert!(matches!(vendor(&judge, &Client::new()).unwrap_err(), WiringError::Address { .. }));
+        assert!(matches!(
+            vendor(&judge, &Client::new(), &ModelFacts::default()).unwrap_err(),
+            WiringError::Address { .. }
+        ));
     }
 
     #[test]
     fn a_judge_without_its_key_is_left_unconnected() {
         let judge = judge(|server| server.api_key = None);
-        assert!(vendor(&judge, &Client::new()).unwrap().is_none());
+        assert!(vendor(&judge, &Client::new(), &ModelFacts::default()).unwrap().is_none());
     }
 }

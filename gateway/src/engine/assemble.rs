@@ -317,9 +317,11 @@ fn fewest(so_far: Option<QuorumReport>, verdict: &Verdict) -> QuorumReport {
     }
 }
 
-/// The sum of what was asked now; `None` as soon as one paid call has no known cost.
+/// The sum of what was asked now and, for a resumed case, before; `None` as soon as one call of now that was sent has
+/// no known cost.
 fn cost_usd(judgments: &[Judgment]) -> Option<f64> {
-    let mut total: u64 = 0;
+    let resumed = judgments.iter().filter(|j| j.source == Source::Resumed);
+    let mut total: u64 = resumed.filter_map(|j| j.call.cost_microusd).sum();
     for judgment in judgments.iter().filter(|j| j.source == Source::Asked && !j.call.attempts.is_empty()) {
         total = total.saturating_add(judgment.call.cost_microusd?);
     }

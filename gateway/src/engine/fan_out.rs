@@ -1,12 +1,13 @@
 //! Asks all judges at once and waits for quorum, grace and deadline.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use aggregation::vote::Abstention;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::ask::Asked;
+use super::ask::{Asked, Unsent};
 use super::plan::{self, Call};
 use super::recorder::Ack;
 use super::work::Work;
@@ -61,11 +62,18 @@ pub(super) async fn ask_all(
             // Losing the receive is fine: nothing is taken from the channel unless it completes.
             arrival = arrivals.recv() => {
                 let Some(Arrival { index, judgments, ack }) = arrival else { break };
+                let ack = ack?;
                 progress.arrived(index, &judgments);
-                collected.acks.push(ack?);
+                collected.acks.push(ack);
                 collected.judgments.extend(judgments);
             }
-            () = tokio::time::sleep_until(progress.until()) => break,
+            () = tokio::time::sleep_until(progress.until()) => {
+                // A call that waits for money is not late: the case is left for a run that may spend more.
+                if work.waits_for_budget.load(Ordering::Relaxed) > 0 {
+                    return Err(EngineError::OverBudget);
+                }
+                break;
+            }
             () = work.cancel.cancelled() => return Err(EngineError::Cancelled),
         }
     }
@@ -83,7 +91,15 @@ fn spawn_call(
     let (engine, work) = (Arc::clone(engine), Arc::clone(work));
     let tasks = engine.tasks.clone();
     tasks.spawn(async move {
-        let Some(Asked { judgments, prompt }) = ask::ask(&work, &call).await else { return };
+        let Asked { judgments, prompt } = match ask::ask(&work, &call).await {
+            Ok(asked) => asked,
+            Err(Unsent::Recalled) => return,
+            Err(Unsent::OverBudget) => {
+                let ack = Err(EngineError::OverBudget);
+                let _ = sender.send(Arrival { index, judgments: Vec::new(), ack }).await;
+                return;
+            }
+        };
         let prompt = prompt.map(|prompt| prompt.text());
         let rows = rows::of_judgments(&engine, &work, &call, &judgments, prompt.as_deref());
         let ack = engine.recorder.submit(rows).await.map_err(EngineError::from);

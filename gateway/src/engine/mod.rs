@@ -3,12 +3,14 @@
 mod ask;
 mod askers;
 mod assemble;
+mod budget;
 mod by_rule;
 mod fan_out;
 pub mod ids;
 mod keyed;
 mod kin;
 mod known;
+mod model_facts;
 pub mod plan;
 pub mod probe;
 pub mod prompt;
@@ -24,6 +26,7 @@ pub(crate) mod scripted;
 mod work;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use aggregation::verdict::EscalationReason;
 use tokio::time::Instant;
@@ -31,11 +34,13 @@ use tokio_util::task::TaskTracker;
 
 pub use self::askers::{Askers, WiringError, dialect};
 pub use self::assemble::kind_of;
+pub use self::budget::Budget;
 use self::fan_out::Collected;
 use self::ids::Ids;
 pub(crate) use self::keyed::Keys;
 pub use self::keyed::{BadKey, IdempotencyKey, Keyed, KeyedAnswer};
 pub use self::kin::{KinshipGap, kinship_gap, kinship_gap_of};
+pub use self::model_facts::ModelFacts;
 use self::plan::{Emptiness, Standing};
 use self::recorder::{Recorder, RecorderError};
 pub use self::work::JudgeRequest;
@@ -57,6 +62,8 @@ pub enum EngineError {
     Replay(#[from] replay::ReplayError),
     #[error("the caller went away before the verdict")]
     Cancelled,
+    #[error("the next call may cost more than is left of the cap; hint: go on with a higher --max-cost")]
+    OverBudget,
     #[error("shutting down")]
     ShuttingDown,
     #[error("the task that judged the case stopped")]
@@ -161,6 +168,7 @@ impl Engine {
             resumed,
             seed,
             allow_kin,
+            budget,
             cancel,
         } = request;
         let is_drawn = plan::is_drawn_for_review(seed, &panel.version, &case.id.0, panel.random_review_share);
@@ -183,6 +191,8 @@ impl Engine {
             allow_kin,
             is_drawn,
             started,
+            waits_for_budget: AtomicUsize::new(0),
+            budget,
             cancel,
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::rows;
-use super::{Engine, EngineError};
+use super::{Askers, Engine, EngineError};
 use crate::case::{Case, CaseId};
 use crate::store::StoreError;
 use crate::store::rows::{JudgmentRow, RunEnd, RunRow, RunSummary, VerdictRow};
@@ -137,6 +137,22 @@ impl Engine {
                 error = &error as &dyn std::error::Error,
                 "texts past their retention are still there"
             ),
+        }
+    }
+
+    /// What the stored judgments of a run are known to have cost.
+    pub async fn run_cost_microusd(&self, project: &str, run: &str) -> Result<u64, StoreError> {
+        Ok(u64::try_from(self.store.run_cost(project, run).await?).unwrap_or(0))
+    }
+
+    /// Keeps what was learned of models for the next start. A failure costs one refused request a model then.
+    pub async fn keep_model_facts(&self, project: &str, askers: &Askers) {
+        let rows = askers.facts().rows(project, self.clock.now_us());
+        if let Err(error) = self.store.keep_model_facts(&rows).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "what models refuse is learned anew at the next start"
+            );
         }
     }
 

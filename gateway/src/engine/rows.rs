@@ -195,7 +195,7 @@ pub(super) fn to_judgment(
         evidence,
         raw: reply.map(str::to_owned),
         origin_id: Some(row.origin_id.clone().unwrap_or_else(|| row.id.clone())),
-        call: CallFacts { model: row.model_replied.clone(), ..CallFacts::default() },
+        call: stored_facts(row, source),
         ..Judgment::uncalled(
             call.judge.id.clone(),
             Arc::from(criterion.name.as_str()),
@@ -205,6 +205,20 @@ pub(super) fn to_judgment(
             source,
         )
     })
+}
+
+/// What a stored judgment took. Only a resumed one was paid for by the verdict that it goes into.
+fn stored_facts(row: &JudgmentRow, source: Source) -> CallFacts {
+    let model = row.model_replied.clone();
+    match source {
+        Source::Resumed => {
+            let cost_microusd = row.cost_microusd.and_then(|cost| u64::try_from(cost).ok());
+            CallFacts { model, cost_microusd, ..CallFacts::default() }
+        }
+        Source::Asked | Source::Cached | Source::Replayed | Source::Rule => {
+            CallFacts { model, ..CallFacts::default() }
+        }
+    }
 }
 
 /// What a verdict carries in words, kept apart so that it can be erased.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::{Askers, Engine, EngineError, JudgeRequest, plan};
+use super::{Askers, Budget, Engine, EngineError, JudgeRequest, plan};
 use crate::case::{Case, CaseId};
 use crate::panel::{Orders, Panel};
 use crate::rubric::Ask;
@@ -28,6 +28,8 @@ pub struct RunSpec {
     pub resumed: bool,
     pub seed: u64,
     pub allow_kin: bool,
+    /// `None`: whatever it costs.
+    pub budget: Option<Arc<Budget>>,
     /// No further case is begun once this is cancelled; cases in flight finish.
     pub stop: CancellationToken,
     /// Calls that were not sent yet are dropped once this is cancelled.
@@ -106,6 +108,7 @@ async fn judge_or_load(engine: Arc<Engine>, spec: RunSpec, position: usize, case
         resumed: spec.resumed,
         seed: spec.seed,
         allow_kin: spec.allow_kin,
+        budget: spec.budget,
         cancel: spec.cancel,
     };
     CaseOutcome { case: id, was_stored: false, result: engine.judge(request).await }

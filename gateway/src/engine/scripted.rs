@@ -101,6 +101,7 @@ impl Bench {
             resumed: false,
             seed: 0,
             allow_kin: false,
+            budget: None,
             cancel: CancellationToken::new(),
         }
     }

@@ -1,10 +1,12 @@
 //! One case on its way to a verdict: what every step of the engine needs to know.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::Budget;
 use super::askers::{Askers, PanelPrints};
 use crate::case::{Case, Mode};
 use crate::panel::{ModelKin, Panel};
@@ -29,6 +31,8 @@ pub struct JudgeRequest {
     pub seed: u64,
     /// Judges related to the candidate vote all the same; the verdict says so.
     pub allow_kin: bool,
+    /// What may be spent, together with others; `None`: whatever it costs.
+    pub budget: Option<Arc<Budget>>,
     /// When it is cancelled, calls that were not sent yet are dropped; sent ones finish and are recorded.
     pub cancel: CancellationToken,
 }
@@ -57,5 +61,8 @@ pub(super) struct Work {
     pub is_drawn: bool,
     pub started: Instant,
     pub deadline: Instant,
+    pub budget: Option<Arc<Budget>>,
+    /// Calls that are not sent yet for want of room in the budget.
+    pub waits_for_budget: AtomicUsize,
     pub cancel: CancellationToken,
 }

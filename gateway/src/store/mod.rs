@@ -7,10 +7,12 @@ mod append;
 mod checkpoint;
 mod columns;
 mod dialect;
+mod erasure;
 mod error;
 mod idempotency;
 mod location;
 mod migrations;
+mod model_facts;
 mod read;
 pub mod rows;
 mod sql_store;
@@ -24,9 +26,9 @@ use futures::future::BoxFuture;
 pub use self::error::StoreError;
 pub use self::location::StoreLocation;
 use self::rows::{
-    FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, Record, RequestKey, Reservation,
-    ReservationRow, RunEnd, RunRow, RunSummary, StoredText, TextSelection, VerdictRow, VersionKind,
-    VersionRow,
+    FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, ModelFactsRow, Record, RequestKey,
+    Reservation, ReservationRow, RunEnd, RunRow, RunSummary, StoredText, TextSelection, VerdictRow,
+    VersionKind, VersionRow,
 };
 pub use self::sql_store::SqlStore;
 
@@ -171,6 +173,15 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// How many cases wait for a person, by project: what a metric shows.
     fn open_triage(&self) -> Answer<'_, Vec<(String, i64)>>;
+
+    /// What each model turned out to refuse.
+    fn model_facts<'a>(&'a self, project: &'a str) -> Answer<'a, Vec<ModelFactsRow>>;
+
+    /// Replaces what was known of these models.
+    fn keep_model_facts<'a>(&'a self, facts: &'a [ModelFactsRow]) -> Answer<'a, ()>;
+
+    /// Millionths of a US dollar that the stored judgments of a run are known to have cost.
+    fn run_cost<'a>(&'a self, project: &'a str, run: &'a str) -> Answer<'a, i64>;
 
     /// Whether the store answers.
     fn ping(&self) -> Answer<'_, ()>;

@@ -6,8 +6,8 @@ use sqlx::any::AnyRow;
 use super::StoreError;
 use super::columns::{RATING, Word, abstention_of_words, retained_until_of_column};
 use super::rows::{
-    FinishedCase, IdempotencyEnd, IdempotencyRow, IdempotencyStatus, JudgmentRow, RequestKey, ReservationRow,
-    RunRow, RunStatus, RunSummary, RunTotals, StoredText, VerdictRow, VersionRow,
+    FinishedCase, IdempotencyEnd, IdempotencyRow, IdempotencyStatus, JudgmentRow, ModelFactsRow, RequestKey,
+    ReservationRow, RunRow, RunStatus, RunSummary, RunTotals, StoredText, VerdictRow, VersionRow,
 };
 
 /// One row under the verb that asked for it.
@@ -48,6 +48,22 @@ impl<'r> Columns<'r> {
 
     fn unknown(&self, column: &'static str, value: String) -> StoreError {
         StoreError::UnknownValue { verb: self.verb, column, value }
+    }
+
+    pub(super) fn model_facts(&self) -> Result<ModelFactsRow, StoreError> {
+        Ok(ModelFactsRow {
+            project: self.text("project")?,
+            base_url: self.text("base_url")?,
+            dialect: self.text("dialect")?,
+            model: self.text("model")?,
+            model_replied: self.maybe_text("model_replied")?,
+            learned: self.text("learned")?,
+            updated_us: self.integer("updated_us")?,
+        })
+    }
+
+    pub(super) fn cost(&self) -> Result<i64, StoreError> {
+        self.integer("cost_microusd")
     }
 
     pub(super) fn open_cases(&self) -> Result<(String, i64), StoreError> {

@@ -357,6 +357,21 @@ pub struct IdempotencyRow {
     pub end: Option<IdempotencyEnd>,
 }
 
+/// What a model at an address turned out to refuse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelFactsRow {
+    pub project: String,
+    pub base_url: String,
+    pub dialect: String,
+    /// The name it is asked under.
+    pub model: String,
+    /// The name under which it answers.
+    pub model_replied: Option<String>,
+    /// JSON.
+    pub learned: String,
+    pub updated_us: i64,
+}
+
 /// How a request was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyEnd {

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use futures::future::BoxFuture;
 use sqlx::any::AnyRow;
 use sqlx::pool::PoolConnection;
-use sqlx::{Any, Connection, Executor};
+use sqlx::{Any, Connection};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -15,9 +15,9 @@ use super::columns::Word;
 use super::dialect::{Durability, Pools};
 use super::read::Columns;
 use super::rows::{
-    FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, Record, RequestKey, Reservation,
-    ReservationRow, RunEnd, RunRow, RunStatus, RunSummary, RunTotals, StoredText, TextSelection, VerdictRow,
-    VersionKind, VersionRow,
+    FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, ModelFactsRow, Record, RequestKey,
+    Reservation, ReservationRow, RunEnd, RunRow, RunStatus, RunSummary, RunTotals, StoredText, TextSelection,
+    VerdictRow, VersionKind, VersionRow,
 };
 use super::statement::{Bound, SelectIn};
 use super::{Answer, Appended, Store, StoreError, StoreLocation, checkpoint, migrations};
@@ -28,13 +28,10 @@ static CACHED_JUDGMENTS: LazyLock<SelectIn> =
     LazyLock::new(|| SelectIn::of(include_str!("sql/cached_judgments.sql")));
 static TEXTS: LazyLock<SelectIn> = LazyLock::new(|| SelectIn::of(include_str!("sql/texts.sql")));
 
-/// Rows erased by one statement, as the `.sql` files say: the writer is never held for long.
-const ERASED_AT_ONCE: u64 = 500;
-
 /// The store on SQLite or Postgres.
 #[derive(Debug)]
 pub struct SqlStore {
-    pools: Pools,
+    pub(super) pools: Pools,
     /// Told after each commit, so that the log is checkpointed.
     written: Arc<Notify>,
     stop: CancellationToken,
@@ -55,7 +52,7 @@ impl SqlStore {
     }
 
     /// The write connection, at the durability that the coming transaction needs.
-    async fn writer(&self, durability: Durability) -> Result<PoolConnection<Any>, sqlx::Error> {
+    pub(super) async fn writer(&self, durability: Durability) -> Result<PoolConnection<Any>, sqlx::Error> {
         let mut connection = self.pools.writer.acquire().await?;
         self.pools.set_durability(&mut connection, durability).await?;
         Ok(connection)
@@ -129,30 +126,6 @@ impl SqlStore {
         let query = sqlx::query(include_str!("sql/run_totals.sql")).bind(project).bind(run);
         let rows = self.rows(verb, query).await?;
         rows.first().map_or(Ok(RunTotals::default()), |row| Columns::of(row, verb).totals())
-    }
-
-    /// Repeats a statement that erases a bounded number of texts until none is left, then makes sure that the
-    /// erased texts are in no file any more.
-    async fn erase(&self, statement: impl Fn() -> Bound<'static>) -> Result<u64, StoreError> {
-        let verb = "erase texts";
-        let mut erased = 0;
-        loop {
-            let count = self.write(verb, statement()).await?;
-            erased += count;
-            if count < ERASED_AT_ONCE {
-                break;
-            }
-        }
-        if let Some(checkpoints) = self.pools.checkpoints.as_ref().filter(|_| erased > 0) {
-            let vacuumed = async {
-                let mut connection = self.writer(Durability::Power).await?;
-                connection.execute("PRAGMA incremental_vacuum(4096)").await?;
-                drop(connection);
-                checkpoint::truncate(checkpoints).await
-            };
-            vacuumed.await.map_err(StoreError::of_verb(verb))?;
-        }
-        Ok(erased)
     }
 }
 
@@ -457,6 +430,18 @@ impl Store for SqlStore {
             let rows = self.rows(verb, sqlx::query(include_str!("sql/open_triage.sql"))).await?;
             rows.iter().map(|row| Columns::of(row, verb).open_cases()).collect()
         })
+    }
+
+    fn model_facts<'a>(&'a self, project: &'a str) -> Answer<'a, Vec<ModelFactsRow>> {
+        Box::pin(self.facts(project))
+    }
+
+    fn keep_model_facts<'a>(&'a self, facts: &'a [ModelFactsRow]) -> Answer<'a, ()> {
+        Box::pin(self.keep_facts(facts))
+    }
+
+    fn run_cost<'a>(&'a self, project: &'a str, run: &'a str) -> Answer<'a, i64> {
+        Box::pin(self.cost_of_run(project, run))
     }
 
     fn ping(&self) -> Answer<'_, ()> {

@@ -200,6 +200,14 @@ impl Capabilities {
         known.count_change(&before);
     }
 
+    /// Back to what the dialect says: another model answers now.
+    pub fn forget(&self) {
+        let mut known = locked(&self.0);
+        let before = *known;
+        *known = Known { revision: before.revision, ..Known::new(before.dialect) };
+        known.count_change(&before);
+    }
+
     pub(crate) fn known(&self) -> Known {
         *locked(&self.0)
     }

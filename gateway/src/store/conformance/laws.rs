@@ -7,8 +7,8 @@ use super::rows::{PROJECT, RUN, judgment, judgments, run, run_case, text, triage
 use crate::case::Mode;
 use crate::store::StoreError;
 use crate::store::rows::{
-    FinishedCase, JudgmentRow, JudgmentSource, Record, RunEnd, RunStatus, RunTotals, TextKind, TextRow,
-    TextSelection, TriageRow, TriageStatus, VerdictRow, VersionKind, VersionRow,
+    FinishedCase, JudgmentRow, JudgmentSource, ModelFactsRow, Record, RunEnd, RunStatus, RunTotals, TextKind,
+    TextRow, TextSelection, TriageRow, TriageStatus, VerdictRow, VersionKind, VersionRow,
 };
 
 #[tokio::test]
@@ -149,6 +149,41 @@ async fn waiting_cases_are_counted_by_project() {
         store.append(&queue.map(|row| Record::Triage(Box::new(row)))).await.unwrap();
         let expected = [("another".to_owned(), 1), (PROJECT.to_owned(), 3)];
         assert_eq!(store.open_triage().await.unwrap(), expected);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_models_refuse_is_replaced_and_kept_by_project() {
+    on_each(|store| async move {
+        assert_eq!(store.model_facts(PROJECT).await.unwrap(), []);
+        let row = |model: &str, learned: &str| ModelFactsRow {
+            project: PROJECT.to_owned(),
+            base_url: "http://127.0.0.1:1/v1".to_owned(),
+            dialect: "vllm".to_owned(),
+            model: model.to_owned(),
+            model_replied: None,
+            learned: learned.to_owned(),
+            updated_us: 1,
+        };
+        store.keep_model_facts(&[row("a", "{}"), row("b", "{}")]).await.unwrap();
+        let newer = ModelFactsRow { model_replied: Some("b-2".to_owned()), updated_us: 2, ..row("b", "[]") };
+        let of_another = ModelFactsRow { project: "another".to_owned(), ..row("c", "{}") };
+        store.keep_model_facts(&[newer.clone(), of_another.clone()]).await.unwrap();
+        assert_eq!(store.model_facts(PROJECT).await.unwrap(), [row("a", "{}"), newer]);
+        assert_eq!(store.model_facts("another").await.unwrap(), [of_another]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn cost_of_a_run_is_that_of_its_judgments() {
+    on_each(|store| async move {
+        assert_eq!(store.run_cost(PROJECT, RUN).await.unwrap(), 0);
+        let costing = |judge: &str, cost| JudgmentRow { cost_microusd: cost, ..judgment("q1", judge) };
+        let other_run = JudgmentRow { run: "another".to_owned(), ..costing("c", Some(100)) };
+        store.append(&judgments([costing("a", Some(7)), costing("b", None), other_run])).await.unwrap();
+        assert_eq!(store.run_cost(PROJECT, RUN).await.unwrap(), 7);
     })
     .await;
 }

@@ -115,8 +115,8 @@ async fn a_store_of_a_newer_program_is_refused_by_name() {
     sqlx::query(newer).execute(store.write_pool()).await.unwrap();
     store.close().await;
     let error = open(&path).await.unwrap_err();
-    assert!(matches!(error, StoreError::NewerSchema { found: 99, known: 2, .. }), "{error:?}");
-    assert!(error.to_string().contains("has schema version 99, this program knows up to 2"), "{error}");
+    assert!(matches!(error, StoreError::NewerSchema { found: 99, known: 3, .. }), "{error:?}");
+    assert!(error.to_string().contains("has schema version 99, this program knows up to 3"), "{error}");
 }
 
 #[tokio::test]
@@ -125,11 +125,14 @@ async fn a_store_of_an_older_program_is_brought_up_to_date() {
     let path = folder.path().join("a.db");
     let store = open(&path).await.unwrap();
     store.append(&[Record::Triage(Box::new(triage("q1")))]).await.unwrap();
-    sqlx::query("DROP INDEX triage_waiting").execute(store.write_pool()).await.unwrap();
+    for newer in ["DROP INDEX triage_waiting", "DROP TABLE model_facts"] {
+        sqlx::query(newer).execute(store.write_pool()).await.unwrap();
+    }
     sqlx::query("DELETE FROM _sqlx_migrations WHERE version > 1").execute(store.write_pool()).await.unwrap();
     store.close().await;
     let reopened = open(&path).await.unwrap();
     assert_eq!(reopened.open_triage().await.unwrap(), [(PROJECT.to_owned(), 1)]);
+    assert_eq!(reopened.model_facts(PROJECT).await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -252,6 +255,8 @@ async fn no_query_reads_a_whole_table() {
     check("finished_among", include_str!("../sql/finished_among.sql")).await;
     check("finished_cases", include_str!("../sql/finished_cases.sql")).await;
     check("idempotency", include_str!("../sql/idempotency.sql")).await;
+    check("model_facts", include_str!("../sql/model_facts.sql")).await;
+    check("run_cost", include_str!("../sql/run_cost.sql")).await;
     check("judged_cases", include_str!("../sql/judged_cases.sql")).await;
     check("judgments_of_case", include_str!("../sql/judgments_of_case.sql")).await;
     check("renew_idempotency", include_str!("../sql/renew_idempotency.sql")).await;

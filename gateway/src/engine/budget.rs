@@ -1,0 +1,175 @@
+//! What a run may spend. A call is sent only when its worst case still fits, so the cap holds as far as vendors bill
+//! what they report.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+/// A cap in millionths of a US dollar, shared by all calls of a run.
+#[derive(Debug)]
+pub struct Budget {
+    cap_microusd: u64,
+    state: Mutex<State>,
+    /// Rings when room was given back, or when there will be none.
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    spent_microusd: u64,
+    /// The worst case of the calls under way.
+    reserved_microusd: u64,
+    is_exhausted: bool,
+}
+
+/// Room for one call. Dropped without being settled, it counts as spent: the outcome is unknown.
+#[derive(Debug)]
+pub(super) struct Reservation {
+    budget: Arc<Budget>,
+    most_microusd: u64,
+    is_settled: bool,
+}
+
+impl Budget {
+    /// `spent_microusd` was spent before, by the same run.
+    pub fn new(cap_microusd: u64, spent_microusd: u64) -> Self {
+        let state = State { spent_microusd, reserved_microusd: 0, is_exhausted: false };
+        Self { cap_microusd, state: Mutex::new(state), changed: Notify::new() }
+    }
+
+    pub fn cap_microusd(&self) -> u64 {
+        self.cap_microusd
+    }
+
+    pub fn spent_microusd(&self) -> u64 {
+        self.lock().spent_microusd
+    }
+
+    /// Whether a call was refused.
+    pub fn is_exhausted(&self) -> bool {
+        self.lock().is_exhausted
+    }
+
+    /// Room for a call that costs at most this much; waits while calls under way may give some back. `None`: there is
+    /// no room, and there will be none for any further call.
+    pub(super) async fn reserve(self: &Arc<Self>, most_microusd: u64) -> Option<Reservation> {
+        loop {
+            // Made before the look, so that a change between look and wait is not missed.
+            let changed = self.changed.notified();
+            {
+                let mut state = self.lock();
+                let spent = state.spent_microusd.saturating_add(most_microusd);
+                if state.is_exhausted || spent > self.cap_microusd {
+                    state.is_exhausted = true;
+                    drop(state);
+                    self.changed.notify_waiters();
+                    return None;
+                }
+                if spent.saturating_add(state.reserved_microusd) <= self.cap_microusd {
+                    state.reserved_microusd = state.reserved_microusd.saturating_add(most_microusd);
+                    let budget = Arc::clone(self);
+                    return Some(Reservation { budget, most_microusd, is_settled: false });
+                }
+            }
+            changed.await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reservation {
+    /// What the call cost; `None`: unknown, so its worst case.
+    pub(super) fn settle(mut self, cost_microusd: Option<u64>) {
+        self.give_back(cost_microusd.unwrap_or(self.most_microusd));
+    }
+
+    fn give_back(&mut self, cost_microusd: u64) {
+        self.is_settled = true;
+        let mut state = self.budget.lock();
+        state.reserved_microusd = state.reserved_microusd.saturating_sub(self.most_microusd);
+        state.spent_microusd = state.spent_microusd.saturating_add(cost_microusd);
+        drop(state);
+        self.budget.changed.notify_waiters();
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            self.give_back(self.most_microusd);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn budget(cap: u64) -> Arc<Budget> {
+        Arc::new(Budget::new(cap, 0))
+    }
+
+    #[tokio::test]
+    async fn a_call_waits_for_room_that_others_may_give_back() {
+        let budget = budget(10);
+        let first = budget.reserve(8).await.unwrap();
+        let mut second = Box::pin(budget.reserve(8));
+        assert!((&mut second).now_or_never().is_none());
+        first.settle(Some(2));
+        second.await.unwrap().settle(Some(8));
+        assert_eq!((budget.spent_microusd(), budget.is_exhausted()), (10, false));
+    }
+
+    #[tokio::test]
+    async fn the_first_refusal_ends_it_for_all_who_wait() {
+        let budget = budget(10);
+        let first = budget.reserve(6).await.unwrap();
+        let waiting = budget.reserve(6);
+        let (refused, ()) = tokio::join!(waiting, async { first.settle(Some(6)) });
+        assert!(refused.is_none());
+        assert!(budget.reserve(1).await.is_none(), "what comes later is refused as well");
+        assert!(budget.is_exhausted());
+    }
+
+    #[tokio::test]
+    async fn an_unknown_outcome_counts_as_the_worst_case() {
+        let budget = budget(10);
+        budget.reserve(3).await.unwrap().settle(None);
+        drop(budget.reserve(4).await.unwrap());
+        assert_eq!(budget.spent_microusd(), 7);
+    }
+
+    #[tokio::test]
+    async fn what_the_run_spent_before_counts() {
+        let budget = Arc::new(Budget::new(10, 8));
+        assert!(budget.reserve(3).await.is_none());
+    }
+
+    proptest! {
+        /// Calls that cost no more than their worst case never spend more than the cap.
+        #[test]
+        fn the_cap_holds(cap in 0u64..1000, calls in prop::collection::vec((0u64..100, 0u64..100), 0..50)) {
+            let budget = budget(cap);
+            let mut under_way = Vec::new();
+            for (most, cost) in calls {
+                if let Some(Some(reservation)) = budget.reserve(most).now_or_never() {
+                    under_way.push((reservation, cost.min(most)));
+                }
+                if under_way.len() == 3 {
+                    let (reservation, cost) = under_way.remove(0);
+                    reservation.settle(Some(cost));
+                }
+            }
+            for (reservation, cost) in under_way {
+                reservation.settle(Some(cost));
+            }
+            prop_assert!(budget.spent_microusd() <= cap);
+        }
+    }
+}
