@@ -6,10 +6,13 @@ use aggregation::verdict::EscalationReason;
 use serde::Serialize;
 
 use crate::case::Mode;
-use crate::verdict::{AbstentionKind, CaseVerdict, CriterionVerdict};
+use crate::verdict::{AbstentionKind, AbstentionReport, CaseVerdict, CriterionVerdict};
 
 /// Warnings that are kept word for word; more kinds are counted only.
 const MAX_WARNINGS: usize = 100;
+
+/// Failures of one judge that are kept word for word.
+const MAX_FAILURES: usize = 5;
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct RunSummary {
@@ -69,6 +72,8 @@ pub struct JudgeSummary {
     pub order_inconsistent: u64,
     pub order_measured: u64,
     pub abstentions: BTreeMap<AbstentionKind, u64>,
+    /// What kept it from answering, each with how many votes are missing for it; the first few kinds only.
+    pub failures: BTreeMap<String, u64>,
 }
 
 impl RunSummary {
@@ -164,6 +169,27 @@ impl RunSummary {
         for abstention in &criterion.abstentions {
             let judge = self.judges.entry(abstention.judge.clone()).or_default();
             *judge.abstentions.entry(abstention.kind).or_default() += 1;
+            judge.add_failure(abstention);
+        }
+    }
+}
+
+impl JudgeSummary {
+    fn add_failure(&mut self, abstention: &AbstentionReport) {
+        let is_failure = match abstention.kind {
+            AbstentionKind::Unavailable | AbstentionKind::RateLimited | AbstentionKind::TimedOut => true,
+            AbstentionKind::Refused
+            | AbstentionKind::Unparseable
+            | AbstentionKind::Unsupported
+            | AbstentionKind::TooLong
+            | AbstentionKind::OverBudget
+            | AbstentionKind::Excluded => false,
+        };
+        let Some(detail) = abstention.detail.as_ref().filter(|_| is_failure) else { return };
+        if let Some(count) = self.failures.get_mut(detail) {
+            *count += 1;
+        } else if self.failures.len() < MAX_FAILURES {
+            self.failures.insert(detail.clone(), 1);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Owns what has to survive from one attempt to the next (sent attempts, the encoded body, hints for the retry
 //! layer). Knows no vendor and no limit.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +26,7 @@ struct State {
     paid: Mutex<Option<Usage>>,
     stage: AtomicU8,
     hints: AtomicU8,
+    is_probe: AtomicBool,
 }
 
 /// The request as it goes over the wire, kept so that a retry does not encode again.
@@ -41,8 +42,8 @@ pub struct Body {
 /// What a call is waiting for; decides what an expired deadline is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    Rate,
-    Slot,
+    /// For a slot, a request or tokens of its server.
+    Line,
     Answer,
     Backoff,
 }
@@ -72,6 +73,7 @@ impl Call {
             paid: Mutex::new(None),
             stage: AtomicU8::new(Stage::Answer as u8),
             hints: AtomicU8::new(0),
+            is_probe: AtomicBool::new(false),
         }))
     }
 
@@ -137,16 +139,22 @@ impl Call {
         Hints(self.0.hints.swap(0, Ordering::Relaxed))
     }
 
+    /// Whether this attempt finds out for all others if the server is back.
+    pub(crate) fn mark_probe(&self, is_probe: bool) {
+        self.0.is_probe.store(is_probe, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_probe(&self) -> bool {
+        self.0.is_probe.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn enter(&self, stage: Stage) {
         self.0.stage.store(stage as u8, Ordering::Relaxed);
     }
 
     pub(crate) fn stage(&self) -> Stage {
         let stage = self.0.stage.load(Ordering::Relaxed);
-        [Stage::Rate, Stage::Slot, Stage::Backoff]
-            .into_iter()
-            .find(|known| *known as u8 == stage)
-            .unwrap_or(Stage::Answer)
+        [Stage::Line, Stage::Backoff].into_iter().find(|known| *known as u8 == stage).unwrap_or(Stage::Answer)
     }
 }
 
@@ -199,7 +207,7 @@ mod tests {
     #[test]
     fn stage_is_read_back() {
         let call = Call::new(ChatRequest::user("hi"), None);
-        for stage in [Stage::Rate, Stage::Slot, Stage::Answer, Stage::Backoff] {
+        for stage in [Stage::Line, Stage::Answer, Stage::Backoff] {
             call.enter(stage);
             assert_eq!(call.stage(), stage);
         }

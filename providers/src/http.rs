@@ -59,6 +59,9 @@ impl Client {
 
 fn build(is_https: bool) -> Result<reqwest::Client, reqwest::Error> {
     let builder = reqwest::Client::builder()
+        // Why: over HTTP/2 all requests to a host share one connection, on which the 101st waits for a stream without a
+        // word; over HTTP/1.1 each request that is under way has its own.
+        .http1_only()
         .no_proxy()
         .redirect(Policy::none())
         .retry(reqwest::retry::never())
@@ -67,12 +70,8 @@ fn build(is_https: bool) -> Result<reqwest::Client, reqwest::Error> {
         .pool_idle_timeout(POOL_IDLE_TIMEOUT)
         .user_agent(USER_AGENT)
         .dns_resolver(NoLinkLocal);
-    if is_https {
-        return builder.build();
-    }
-    // Why: over HTTP/2 the 101st request of a panel waits for a stream without a word; and a plain client needs no
-    // certificates, whose loading costs start-up time.
-    builder.http1_only().tls_certs_only([]).build()
+    // A plain client needs no certificates, whose loading costs start-up time.
+    if is_https { builder.build() } else { builder.tls_certs_only([]).build() }
 }
 
 /// Resolves names as the system does, minus link-local results: a name must not lead where an address may not.

@@ -16,7 +16,6 @@ mod recall;
 mod retry_after;
 mod server;
 pub mod stack;
-mod time;
 pub mod tokens;
 pub mod vendors;
 

@@ -7,11 +7,9 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::Semaphore;
-
 use crate::call::locked;
+use crate::layers::admission::Admission;
 use crate::layers::circuit_breaker::{Breaker, BreakerSettings};
-use crate::layers::rate_limit::Rates;
 use crate::layers::retry::RetryState;
 
 /// `None` means no limit.
@@ -49,8 +47,7 @@ pub struct ServerHandle(Arc<Server>);
 #[derive(Debug)]
 struct Server {
     limits: ServerLimits,
-    slots: Arc<Semaphore>,
-    rates: Arc<Rates>,
+    admission: Arc<Admission>,
     retries: Arc<RetryState>,
     breakers: Arc<Mutex<HashMap<String, Arc<Breaker>>>>,
 }
@@ -71,14 +68,9 @@ impl ServerHandle {
     }
 
     fn with_breakers(limits: ServerLimits, breakers: Arc<Mutex<HashMap<String, Arc<Breaker>>>>) -> Self {
-        let slots = limits
-            .concurrency
-            .and_then(|slots| usize::try_from(slots.get()).ok())
-            .map_or(Semaphore::MAX_PERMITS, |slots| slots.min(Semaphore::MAX_PERMITS));
         Self(Arc::new(Server {
             limits,
-            slots: Arc::new(Semaphore::new(slots)),
-            rates: Arc::new(Rates::new(limits.requests_per_minute, limits.tokens_per_minute)),
+            admission: Arc::new(Admission::new(&limits)),
             retries: Arc::new(RetryState::new(limits.retries_per_second, limits.seed)),
             breakers,
         }))
@@ -95,17 +87,20 @@ impl ServerHandle {
         breaker
     }
 
-    /// Free slots, for metrics; huge when there is no limit.
-    pub fn free_slots(&self) -> usize {
-        self.0.slots.available_permits()
+    /// Free slots, for metrics; `None` when there is no limit.
+    pub fn free_slots(&self) -> Option<usize> {
+        self.0.admission.free_slots()
     }
 
-    pub(crate) fn slots(&self) -> Arc<Semaphore> {
-        Arc::clone(&self.0.slots)
+    /// A key that was refused may be asked with again at once: for a new key.
+    pub fn forget_refusals(&self) {
+        for breaker in locked(&self.0.breakers).values() {
+            breaker.forget_refusal();
+        }
     }
 
-    pub(crate) fn rates(&self) -> Arc<Rates> {
-        Arc::clone(&self.0.rates)
+    pub(crate) fn admission(&self) -> Arc<Admission> {
+        Arc::clone(&self.0.admission)
     }
 
     pub(crate) fn retries(&self) -> Arc<RetryState> {

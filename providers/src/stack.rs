@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use tower::limit::GlobalConcurrencyLimitLayer;
 use tower::retry::Retry;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, ServiceBuilder};
@@ -10,7 +9,7 @@ use tower::{BoxError, ServiceBuilder};
 use crate::Provider;
 use crate::error::{ErrorKind, ProviderError};
 use crate::layers::retry::RetrySettings;
-use crate::layers::{AlwaysReady, AttemptLog, CircuitBreaker, Deadline, RateLimit, RetryPolicy};
+use crate::layers::{Around, AttemptLog, CircuitBreaker, Deadline, LastLook, RetryPolicy};
 use crate::server::ServerHandle;
 use crate::vendors::Vendor;
 
@@ -44,27 +43,26 @@ pub fn build(vendor: Vendor, model: &str, server: &ServerHandle, settings: Stack
         .map_err(move |error| attempt_error(error, attempt_timeout))
         .timeout(attempt_timeout)
         // One span and one record per request, also for one that the timeout cuts.
-        .layer_fn(AttemptLog::new)
+        .layer_fn(|inner| Around::new(AttemptLog, inner))
         .service(vendor);
     let stack = ServiceBuilder::new()
         // Bounds everything below, waits included.
-        .layer_fn(|inner| Deadline::new(inner, Some(settings.deadline)))
+        .layer_fn(|inner| Around::new(Deadline { default: Some(settings.deadline) }, inner))
         // Above the limits: each attempt pays them again.
         .layer_fn(|inner| Retry::new(retries.clone(), inner))
         // Counts attempts, not calls; when open it answers before anything waits.
-        .layer_fn(|inner| CircuitBreaker::new(inner, server.breaker(model)))
-        // Waits before a slot is taken: a rate waiter holds none.
-        .layer_fn(|inner| RateLimit::new(inner, server.rates()))
-        // Counts only requests that are really in flight.
-        .layer_fn(AlwaysReady::new)
-        .layer(GlobalConcurrencyLimitLayer::with_semaphore(server.slots()))
+        .layer_fn(|inner| Around::new(CircuitBreaker(server.breaker(model)), inner))
+        // Below the breaker, so that nobody queues for a server that is down; what is admitted is sent at once.
+        .layer_fn(|inner| Around::new(server.admission(), inner))
+        // Last: a server may have gone down, or a key been refused, while this call queued.
+        .layer_fn(|inner| Around::new(LastLook(server.breaker(model)), inner))
         .service(attempt);
     BoxCloneSyncService::new(stack)
 }
 
 /// A vendor without limits and retries: only the request's own deadline and the attempt log.
 pub fn bare(vendor: Vendor) -> Provider {
-    BoxCloneSyncService::new(Deadline::new(AttemptLog::new(vendor), None))
+    BoxCloneSyncService::new(Around::new(Deadline { default: None }, Around::new(AttemptLog, vendor)))
 }
 
 /// tower's timeout speaks `BoxError`; what is not our own error is its `Elapsed`.

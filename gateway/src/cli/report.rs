@@ -16,6 +16,12 @@ pub fn run(summary: &RunSummary, rows: &[CaseVerdict]) -> String {
     text.push_str(&criteria(summary));
     text.push('\n');
     text.push_str(&judges(summary));
+    for (name, judge) in &summary.judges {
+        for (failure, count) in &judge.failures {
+            let votes = if *count == 1 { "vote" } else { "votes" };
+            let _ = writeln!(text, "{name}: {} ({count} {votes})", one_line(failure));
+        }
+    }
     text.push('\n');
     let cost = summary.cost_usd.map_or_else(|| String::from("unknown"), |usd| format!("{usd:.4} USD"));
     let _ = writeln!(

@@ -265,7 +265,14 @@ fn vendor(
 fn connected(server: &Server, before: &HashMap<String, ConnectedServer>) -> ConnectedServer {
     let limits = limits(server);
     let known = before.get(&server.name).filter(|known| known.base_url == server.base_url);
-    let handle = known.map_or_else(|| ServerHandle::new(limits), |known| known.handle.with_limits(limits));
+    let handle = match known {
+        None => ServerHandle::new(limits),
+        Some(known) => {
+            // The key may be another one, or its account filled.
+            known.handle.forget_refusals();
+            known.handle.with_limits(limits)
+        }
+    };
     ConnectedServer { base_url: server.base_url.clone(), handle }
 }
 

@@ -1,41 +1,18 @@
 //! One span and one [`Attempt`] for every request on the wire, also for one that is cut.
 
-use std::task::{Context, Poll};
-
 use tokio::time::Instant;
-use tower::{Service, ServiceExt};
+use tower::ServiceExt;
 use tracing::{Instrument, field};
 
-use super::{Answering, READY};
+use super::{Asks, Layer, Outcome};
 use crate::call::{Call, Stage};
-use crate::chat::{Attempt, ChatResponse};
-use crate::error::ProviderError;
+use crate::chat::Attempt;
 
-#[derive(Debug, Clone)]
-pub(crate) struct AttemptLog<S> {
-    inner: S,
-}
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AttemptLog;
 
-impl<S> AttemptLog<S> {
-    pub(crate) fn new(inner: S) -> Self {
-        Self { inner }
-    }
-}
-
-impl<S> Service<Call> for AttemptLog<S>
-where
-    S: Service<Call, Response = ChatResponse, Error = ProviderError> + Clone + Send + 'static,
-    S::Future: Send,
-{
-    type Response = ChatResponse;
-    type Error = ProviderError;
-    type Future = Answering;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ProviderError>> {
-        READY
-    }
-
-    fn call(&mut self, call: Call) -> Answering {
+impl Layer<Call> for AttemptLog {
+    async fn handle<S: Asks>(self, inner: S, call: Call) -> Outcome {
         let span = tracing::trace_span!(
             "provider.attempt",
             prompt_tokens = field::Empty,
@@ -43,14 +20,13 @@ where
             duration_ms = field::Empty,
             error = field::Empty,
         );
-        let asking = self.inner.clone().oneshot(call.clone());
-        let logged = async move {
-            let open = OpenAttempt::begin(call);
-            let outcome = asking.await;
+        let logged = async {
+            let open = OpenAttempt::begin(call.clone());
+            let outcome = inner.oneshot(call).await;
             open.record(&outcome);
             outcome
         };
-        Box::pin(logged.instrument(span))
+        logged.instrument(span).await
     }
 }
 
@@ -66,7 +42,7 @@ impl OpenAttempt {
         Self { call, sent: Instant::now() }
     }
 
-    fn record(&self, outcome: &Result<ChatResponse, ProviderError>) {
+    fn record(&self, outcome: &Outcome) {
         let span = tracing::Span::current();
         if span.is_disabled() {
             return;

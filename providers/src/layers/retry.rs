@@ -3,7 +3,6 @@
 //! The only place in the project that retries a call. A retry goes through breaker and limits again.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures::future::{Either, Ready, ready};
@@ -11,6 +10,8 @@ use tokio::time::{Sleep, sleep};
 use tower::retry::Policy;
 use tower::retry::budget::{Budget, TpsBudget};
 
+use super::Outcome;
+use super::jitter::Jitter;
 use crate::call::{Call, Hint, Stage};
 use crate::chat::ChatResponse;
 use crate::error::ProviderError;
@@ -49,7 +50,7 @@ const BUDGET_WINDOW: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct RetryState {
     budget: TpsBudget,
-    jitter: AtomicU64,
+    jitter: Jitter,
 }
 
 impl RetryState {
@@ -57,18 +58,7 @@ impl RetryState {
     pub fn new(retries_per_second: u32, seed: u64) -> Self {
         // Why: tower's constructor asserts that the number fits `i32`.
         let reserve = retries_per_second.min(1_000_000);
-        Self { budget: TpsBudget::new(BUDGET_WINDOW, reserve, BUDGET_SHARE), jitter: AtomicU64::new(seed) }
-    }
-
-    /// The next of a fixed sequence in [0, 1): the SplitMix64 generator (Steele, Lea, Flood 2014), one step a draw.
-    fn draw(&self) -> f64 {
-        const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-        let mut bits = self.jitter.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^= bits >> 31;
-        let top = u32::try_from(bits >> 32).unwrap_or(u32::MAX);
-        f64::from(top) / (f64::from(u32::MAX) + 1.0)
+        Self { budget: TpsBudget::new(BUDGET_WINDOW, reserve, BUDGET_SHARE), jitter: Jitter::new(seed) }
     }
 }
 
@@ -116,7 +106,7 @@ impl RetryPolicy {
 
     /// Half of the backoff is fixed and half is jitter; a server's wish is kept in full and jitter comes on top.
     fn pause(&self, wish: Option<Duration>) -> Option<Duration> {
-        let draw = self.shared.draw();
+        let draw = self.shared.jitter.draw();
         let backoff = self
             .settings
             .backoff
@@ -133,11 +123,7 @@ impl RetryPolicy {
 impl Policy<Call, ChatResponse, ProviderError> for RetryPolicy {
     type Future = Either<Ready<()>, Sleep>;
 
-    fn retry(
-        &mut self,
-        call: &mut Call,
-        outcome: &mut Result<ChatResponse, ProviderError>,
-    ) -> Option<Self::Future> {
+    fn retry(&mut self, call: &mut Call, outcome: &mut Outcome) -> Option<Self::Future> {
         match outcome {
             Ok(_) => {
                 self.shared.budget.deposit();
@@ -162,20 +148,6 @@ impl Policy<Call, ChatResponse, ProviderError> for RetryPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn jitter_is_spread_and_repeatable() {
-        let draws = |seed| {
-            let state = RetryState::new(1, seed);
-            (0..1000).map(|_| state.draw()).collect::<Vec<_>>()
-        };
-        let first = draws(7);
-        assert_eq!(first, draws(7));
-        assert_ne!(first, draws(8));
-        assert!(first.iter().all(|draw| (0.0..1.0).contains(draw)));
-        let mean = first.iter().sum::<f64>() / 1000.0;
-        assert!((0.45..0.55).contains(&mean), "{mean}");
-    }
 
     #[test]
     fn wish_is_never_shortened_and_refused_beyond_the_cap() {
