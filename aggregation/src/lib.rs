@@ -4,14 +4,21 @@
 //! [`decide`] makes one [`Verdict`] of the votes. Everything is pure: same input, same bits.
 
 pub mod agreement;
+mod classes;
+pub mod dawid_skene;
 pub mod disagreement;
+mod draw;
 pub mod escalation;
 pub mod estimate;
 pub mod expected_score;
+mod folds;
+pub mod labelled;
 pub mod numeric;
 pub mod order;
 pub mod panel_vote;
+pub mod recommend;
 pub mod scale;
+pub mod stacked;
 pub mod verdict;
 pub mod vote;
 pub mod weights;
