@@ -6,6 +6,7 @@
 use std::error::Error;
 use std::io::{BufRead, stdin};
 
+use aggregation::health::{effective_judges, errors};
 use aggregation::labelled::{LabelledCase, LabelledCases};
 use aggregation::panel_vote::AppliedMethod;
 use aggregation::recommend::{Settings, measure_recommendation, recommend};
@@ -51,7 +52,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn show(panel: &Panel) -> Result<(), Box<dyn Error>> {
-    let cases = LabelledCases::new(panel.scale.clone(), panel.cases.iter().map(|case| read(panel, case)).collect())?;
+    let cases =
+        LabelledCases::new(panel.scale.clone(), panel.cases.iter().map(|case| read(panel, case)).collect())?;
     let settings = Settings { folds: panel.folds, repeats: panel.repeats, ..Settings::default() };
     let recommendation = recommend(&cases, settings)?;
     let inner = Settings { folds: 10, repeats: 1, ..settings };
@@ -60,7 +62,8 @@ fn show(panel: &Panel) -> Result<(), Box<dyn Error>> {
         let row = recommendation.rows.iter().find(|row| row.method == method);
         row.map_or("–".to_owned(), |row| number(row.agreement.map(|estimate| estimate.value)))
     };
-    let unweighted = if panel.scale.range().is_some() { AppliedMethod::Median } else { AppliedMethod::Majority };
+    let unweighted =
+        if panel.scale.range().is_some() { AppliedMethod::Median } else { AppliedMethod::Majority };
     let mut chosen: Vec<String> = measured.chosen.iter().map(|method| format!("{method:?}")).collect();
     chosen.sort();
     chosen.dedup();
@@ -69,7 +72,7 @@ fn show(panel: &Panel) -> Result<(), Box<dyn Error>> {
         panel.name,
         cases.cases().len(),
         cases.judges().len(),
-        "?",
+        effective_judges(&errors(&cases)).map_or("–".to_owned(), |found| format!("{:.2}", found.n_eff)),
         figure(unweighted),
         figure(AppliedMethod::BestSingle),
         figure(AppliedMethod::KappaWeighted),
@@ -94,7 +97,8 @@ fn read(panel: &Panel, case: &Case) -> LabelledCase {
         .passes
         .iter()
         .filter_map(|(judge, reversed, sample, value)| {
-            let rating = |value| Rating { value, scoring: Scoring::Discrete, distribution: None, fallback: false };
+            let rating =
+                |value| Rating { value, scoring: Scoring::Discrete, distribution: None, fallback: false };
             Some(Pass {
                 judge: JudgeId::new(panel.judges.get(*judge)?),
                 order: if *reversed { Order::Reversed } else { Order::AsGiven },

@@ -10,9 +10,11 @@ impl Scale {
     pub fn truth_classes(&self) -> Option<usize> {
         match self {
             Self::Pairwise { tie: false } => Some(2),
-            Self::Ordinal(_) | Self::Continuous(_) | Self::Nominal(_) | Self::PassFail | Self::Pairwise { .. } => {
-                self.vote_classes()
-            }
+            Self::Ordinal(_)
+            | Self::Continuous(_)
+            | Self::Nominal(_)
+            | Self::PassFail
+            | Self::Pairwise { .. } => self.vote_classes(),
         }
     }
 

@@ -100,7 +100,8 @@ impl TaskVotes {
         if !golden.is_empty() && golden.len() != tasks {
             return Err(TaskVotesError::UnequalLengths { golden: golden.len(), tasks });
         }
-        for (place, label) in golden.iter().enumerate().filter_map(|(place, label)| Some((place, (*label)?))) {
+        for (place, label) in golden.iter().enumerate().filter_map(|(place, label)| Some((place, (*label)?)))
+        {
             if label >= classes {
                 return Err(TaskVotesError::UnknownGolden { place, label, classes });
             }
@@ -147,8 +148,9 @@ impl TaskVotes {
 /// Expectation maximisation: starts at the votes' shares, then expects and maximises in turn.
 /// `Empty` if there is neither a vote nor a golden label.
 pub fn solve(votes: &TaskVotes, settings: Settings) -> Result<Solution, UndefinedReason> {
-    let known: Vec<bool> =
-        (0..votes.tasks).map(|task| votes.golden(task).is_some() || !votes.of_task(task).is_empty()).collect();
+    let known: Vec<bool> = (0..votes.tasks)
+        .map(|task| votes.golden(task).is_some() || !votes.of_task(task).is_empty())
+        .collect();
     if !known.iter().any(|known| *known) {
         return Err(UndefinedReason::Empty);
     }
@@ -166,7 +168,7 @@ pub fn solve(votes: &TaskVotes, settings: Settings) -> Result<Solution, Undefine
             break;
         }
     }
-    let posteriors = truth.chunks(votes.classes).zip(&known).map(|(row, known)| known.then(|| row.to_vec()));
+    let posteriors = truth.chunks(votes.classes).zip(&known).map(|(row, known)| known.then(|| row.iter().map(|p| p.max(LEAST)).collect()));
     Ok(Solution {
         posteriors: posteriors.collect(),
         prior: tables.prior.clone(),
@@ -289,11 +291,13 @@ impl Tables {
 /// Counts of `label × class` become the probability of a label under each class.
 fn normalise(counts: &mut [f64], classes: usize, smoothing: f64) {
     for count in counts.iter_mut() {
-        *count = (*count + smoothing).max(LEAST);
+        *count += smoothing;
     }
     for class in 0..classes {
         let total: f64 = counts.iter().skip(class).step_by(classes).sum();
-        counts.iter_mut().skip(class).step_by(classes).for_each(|p| *p /= total);
+        if total > 0.0 {
+            counts.iter_mut().skip(class).step_by(classes).for_each(|p| *p /= total);
+        }
     }
 }
 
@@ -305,7 +309,7 @@ fn to_probabilities(logs: &mut [f64]) -> f64 {
         *log = (*log - most).exp();
         total += *log;
     }
-    logs.iter_mut().for_each(|p| *p = (*p / total).max(LEAST));
+    logs.iter_mut().for_each(|p| *p /= total);
     total.ln() + most
 }
 

@@ -56,7 +56,9 @@ impl LabelledCases {
             }
             case.votes.sort_by(|a, b| a.judge.cmp(&b.judge));
             check_votes(&scale, index, &case.votes)?;
-            judges.extend(case.votes.iter().filter(|vote| vote.outcome.is_ok()).map(|vote| &vote.judge).cloned());
+            judges.extend(
+                case.votes.iter().filter(|vote| vote.outcome.is_ok()).map(|vote| &vote.judge).cloned(),
+            );
         }
         if judges.is_empty() {
             return Err(LabelledError::NoVotes);
@@ -137,14 +139,16 @@ mod tests {
     use crate::vote::{Abstention, JudgeId, Rating, Scoring, Vote};
 
     fn vote(judge: &str, value: Option<Value>) -> Vote {
-        let rating = |value| Rating { value, scoring: Scoring::Discrete, distribution: None, fallback: false };
+        let rating =
+            |value| Rating { value, scoring: Scoring::Discrete, distribution: None, fallback: false };
         Vote { judge: JudgeId::new(judge), outcome: value.map(rating).ok_or(Abstention::Refused), pair: None }
     }
 
     #[test]
     fn what_cannot_be_learned_from_is_refused_by_its_index() {
         let pass = |passed| Value::Pass(passed);
-        let good = || LabelledCase { votes: vec![vote("a", Some(pass(true)))], label: pass(true), source: None };
+        let good =
+            || LabelledCase { votes: vec![vote("a", Some(pass(true)))], label: pass(true), source: None };
         let check = |case: LabelledCase, error: LabelledError| {
             assert_eq!(LabelledCases::new(Scale::PassFail, vec![good(), case]), Err(error));
         };

@@ -58,7 +58,11 @@ impl Clustered {
         let interval = Some(self.clusters)
             .filter(|clusters| *clusters > 1 && self.error > 0.0)
             .and_then(quantile)
-            .map(|t| ConfidenceInterval { lo: self.mean - t * self.error, hi: self.mean + t * self.error, confidence });
+            .map(|t| ConfidenceInterval {
+                lo: self.mean - t * self.error,
+                hi: self.mean + t * self.error,
+                confidence,
+            });
         Ok(Estimate { value: self.mean, interval, n: self.n, n_dropped: 0 })
     }
 }
@@ -79,7 +83,10 @@ mod tests {
     #[test]
     fn copies_of_a_case_add_no_certainty() {
         let once = clustered_mean(&[0.0, 1.0, 1.0], [None; 3]);
-        let twice = clustered_mean(&[0.0, 1.0, 1.0, 0.0, 1.0, 1.0], [Some(1), Some(2), Some(3), Some(1), Some(2), Some(3)]);
+        let twice = clustered_mean(
+            &[0.0, 1.0, 1.0, 0.0, 1.0, 1.0],
+            [Some(1), Some(2), Some(3), Some(1), Some(2), Some(3)],
+        );
         assert!((once.error - twice.error).abs() < 1e-15);
     }
 

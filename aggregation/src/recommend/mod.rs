@@ -15,7 +15,7 @@ mod rules;
 use crate::estimate::{Estimated, Undefined, UndefinedReason};
 use crate::folds::{Fold, folds};
 use crate::labelled::{LabelledCase, LabelledCases, agreement};
-use crate::numeric::{clustered_mean, Clustered};
+use crate::numeric::{Clustered, clustered_mean};
 use crate::panel_vote::{AppliedMethod, Method};
 use crate::verdict::{EscalationPolicy, Policy, decide};
 
@@ -161,7 +161,11 @@ pub struct Measured {
 }
 
 /// For each rule, each case's agreement by rules that had not seen the case, averaged over the repeats.
-fn cross_validate(cases: &LabelledCases, methods: &[AppliedMethod], settings: Settings) -> Option<Vec<Vec<f64>>> {
+fn cross_validate(
+    cases: &LabelledCases,
+    methods: &[AppliedMethod],
+    settings: Settings,
+) -> Option<Vec<Vec<f64>>> {
     let repeats = settings.repeats.max(1);
     let mut sums = vec![vec![0.0; cases.cases().len()]; methods.len()];
     for repeat in 0..repeats {

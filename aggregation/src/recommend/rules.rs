@@ -28,12 +28,15 @@ pub(super) fn is_on(name: AppliedMethod, scale: &Scale) -> bool {
 pub(super) fn learn_checked(name: AppliedMethod, cases: &LabelledCases) -> Result<(), Refusal> {
     let has_labels = cases.scale().truth_classes().is_some();
     match name {
-        AppliedMethod::Median
-        | AppliedMethod::Majority
-        | AppliedMethod::Mean
-        | AppliedMethod::BestSingle => Ok(()),
+        AppliedMethod::Median | AppliedMethod::Majority | AppliedMethod::Mean | AppliedMethod::BestSingle => {
+            Ok(())
+        }
         AppliedMethod::KappaWeighted | AppliedMethod::LogOdds | AppliedMethod::DawidSkene => {
-            if has_labels { Ok(()) } else { Err(Refusal::NoLabels) }
+            if has_labels {
+                Ok(())
+            } else {
+                Err(Refusal::NoLabels)
+            }
         }
         AppliedMethod::Stacked => Ok(Stacked::fit(cases).map(|_| ())?),
     }
@@ -46,7 +49,9 @@ pub(super) fn learn(name: AppliedMethod, cases: &LabelledCases, known: &[&Labell
         AppliedMethod::Median => Method::Median,
         AppliedMethod::Majority => Method::Majority,
         AppliedMethod::Mean => Method::Mean,
-        AppliedMethod::BestSingle => best_judge(scale, judges, known).map_or(Method::Majority, Method::BestSingle),
+        AppliedMethod::BestSingle => {
+            best_judge(scale, judges, known).map_or(Method::Majority, Method::BestSingle)
+        }
         AppliedMethod::KappaWeighted => Method::KappaWeighted(kappas(scale, judges, known)),
         AppliedMethod::LogOdds => Method::LogOdds(kappas(scale, judges, known)),
         AppliedMethod::DawidSkene => error_model(scale, judges, known)

@@ -9,7 +9,10 @@ pub(super) struct Cholesky {
 
 impl Cholesky {
     /// Factors a symmetric matrix of which the lower triangle is given. `None` if it is not positive definite.
-    #[expect(clippy::indexing_slicing, reason = "every index is below size², the length that is checked first")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "every index is below size², the length that is checked first"
+    )]
     pub(super) fn of(mut matrix: Vec<f64>, size: usize) -> Option<Self> {
         if matrix.len() != size * size {
             return None;
@@ -67,7 +70,8 @@ pub(super) fn solve_small(a: &mut [f64], b: &mut [f64]) -> Option<()> {
         return None;
     }
     for column in 0..n {
-        let pivot = (column..n).max_by(|&i, &j| a[i * n + column].abs().total_cmp(&a[j * n + column].abs()))?;
+        let pivot =
+            (column..n).max_by(|&i, &j| a[i * n + column].abs().total_cmp(&a[j * n + column].abs()))?;
         let size = a[pivot * n + column];
         if size.abs() < f64::MIN_POSITIVE || !size.is_finite() {
             return None;

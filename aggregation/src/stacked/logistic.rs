@@ -8,6 +8,8 @@
 //! Sources: McCullagh and Nelder 1989 (Newton, there iteratively reweighted least squares); Friedman, Hastie and
 //! Tibshirani 2010 (symmetric multinomial); Rad and Maleki 2020 (leaving one out by one Newton step).
 
+use std::collections::BTreeMap;
+
 use super::linear::{Cholesky, solve_small};
 
 /// The values of a case that are not 0, as `(feature, value)`. Feature 0, the intercept, is always 1.
@@ -23,11 +25,19 @@ const STEP_TOLERANCE: f64 = 1e-11;
 const INTERCEPT_RIDGE: f64 = 1e-9;
 
 /// Cases with classes `0..classes`, each of which occurs.
-pub(super) struct Problem<'a> {
-    pub(super) rows: &'a [Row],
-    pub(super) truths: &'a [usize],
-    pub(super) features: usize,
-    pub(super) classes: usize,
+pub(super) struct Problem {
+    /// Cases that are alike stand once, sorted: votes repeat often, and the fit must not depend on their order.
+    cases: Vec<Alike>,
+    features: usize,
+    classes: usize,
+    n: f64,
+}
+
+/// Cases with the same features and class.
+struct Alike {
+    row: Row,
+    truth: usize,
+    count: f64,
 }
 
 /// Coefficients of every class but the last, one list of `features` after the other.
@@ -63,7 +73,19 @@ fn softmax(predictors: &[f64]) -> Vec<f64> {
     shares
 }
 
-impl Problem<'_> {
+impl Problem {
+    pub(super) fn new(rows: &[Row], truths: &[usize], features: usize, classes: usize) -> Self {
+        let mut alike: BTreeMap<(Vec<(usize, u64)>, usize), Alike> = BTreeMap::new();
+        for (row, &truth) in rows.iter().zip(truths) {
+            let key = row.iter().map(|&(feature, x)| (feature, x.to_bits())).collect();
+            let own = || Alike { row: row.clone(), truth, count: 0.0 };
+            alike.entry((key, truth)).or_insert_with(own).count += 1.0;
+        }
+        let cases: Vec<Alike> = alike.into_values().collect();
+        let n = cases.iter().map(|case| case.count).sum();
+        Self { cases, features, classes, n }
+    }
+
     fn size(&self) -> usize {
         self.features * (self.classes - 1)
     }
@@ -80,7 +102,8 @@ impl Problem<'_> {
                 break;
             };
             let Some((next, next_objective)) = self.shorten(&fitted, &step, objective, ridge) else { break };
-            let moved = next.values.iter().zip(&fitted.values).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let moved =
+                next.values.iter().zip(&fitted.values).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             (fitted, objective) = (next, next_objective);
             if moved < STEP_TOLERANCE {
                 break;
@@ -111,7 +134,8 @@ impl Problem<'_> {
     }
 
     fn objective(&self, at: &Coefficients, ridge: f64) -> f64 {
-        let losses = self.rows.iter().zip(self.truths).map(|(row, &truth)| log_loss(&at.predictors(row), truth));
+        let losses =
+            self.cases.iter().map(|case| case.count * log_loss(&at.predictors(&case.row), case.truth));
         losses.sum::<f64>() + self.penalty(at, ridge)
     }
 
@@ -134,16 +158,16 @@ impl Problem<'_> {
     fn derivatives(&self, at: &Coefficients, ridge: f64) -> (Vec<f64>, Vec<f64>) {
         let (size, free) = (self.size(), self.classes - 1);
         let (mut gradient, mut curvature) = (vec![0.0; size], vec![0.0; size * size]);
-        for (row, &truth) in self.rows.iter().zip(self.truths) {
+        for Alike { row, truth, count } in &self.cases {
             let shares = at.probabilities(row);
             for (a, &p) in shares.iter().enumerate().take(free) {
-                let residual = p - f64::from(u8::from(a == truth));
+                let residual = count * (p - f64::from(u8::from(a == *truth)));
                 for &(feature, x) in row {
                     add(&mut gradient, a * self.features + feature, residual * x);
                 }
                 for (b, &q) in shares.iter().enumerate().take(a + 1) {
                     let weight = if a == b { p * (1.0 - p) } else { -p * q };
-                    self.add_block(&mut curvature, (a, b), row, weight);
+                    self.add_block(&mut curvature, (a, b), row, count * weight);
                 }
             }
         }
@@ -187,13 +211,13 @@ impl Problem<'_> {
         let (_, curvature) = self.derivatives(at, ridge);
         let inverse = Cholesky::of(curvature, self.size())?.inverse();
         let mut total = 0.0;
-        for (row, &truth) in self.rows.iter().zip(self.truths) {
+        for Alike { row, truth, count } in &self.cases {
             let mut predictors = at.predictors(row);
             let shares = softmax(&predictors);
             let leverage = self.leverage(&inverse, row);
             let lever = |a: usize, b: usize| leverage.get(a * free + b).copied().unwrap_or_default();
             let share = |a: usize| shares.get(a).copied().unwrap_or_default();
-            let residual = |a: usize| f64::from(u8::from(a == truth)) - share(a);
+            let residual = |a: usize| f64::from(u8::from(a == *truth)) - share(a);
             // (I - A W) shift = A residual, with W = diag(p) - p pᵀ.
             let mut system = vec![0.0; free * free];
             let mut shift = vec![0.0; free];
@@ -209,10 +233,9 @@ impl Problem<'_> {
             for (predictor, shift) in predictors.iter_mut().zip(&shift) {
                 *predictor -= shift;
             }
-            total += log_loss(&predictors, truth);
+            total += count * log_loss(&predictors, *truth);
         }
-        #[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
-        let mean = total / self.rows.len() as f64;
+        let mean = total / self.n;
         mean.is_finite().then_some(mean)
     }
 

@@ -13,7 +13,7 @@
 //!
 //! **The strength of the penalty** is chosen for each regression from a fixed list: the one with the least mean log
 //! loss when each case is left out (by one Newton step from the full fit, which needs no random split); between
-//! equals the stronger. The same cases give the same bits in any order of votes and judges.
+//! equals the stronger. The same cases give the same bits in any order of cases and votes.
 //!
 //! Sources: Wolpert 1992 (stacking); Le Cessie and van Houwelingen 1992 (ridge logistic regression); Frank and Hall
 //! 2001 (cuts); Rad and Maleki 2020 (approximate leave-one-out).
@@ -27,13 +27,13 @@ use serde::{Deserialize, Serialize};
 use crate::folds::folds;
 use crate::labelled::{LabelledCase, LabelledCases};
 use crate::scale::{Preference, Scale, Value};
-use crate::vote::JudgeId;
+use crate::vote::{JudgeId, Vote};
 use logistic::{Coefficients, Problem, Row};
 
 /// Labels below which no weights are learned: 13 parameters of a small panel need some cases each.
 pub const LEAST_LABELS: usize = 50;
 
-/// Penalties that are tried, weakest first. 1 is scikit-learn's `C=1` for votes coded as +1 and -1.
+/// Penalties that are tried, weakest first. With two classes 2 is scikit-learn's `C=1`.
 const RIDGES: [f64; 8] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
 /// Probabilities nearer than this are equal: then no label wins.
@@ -99,7 +99,8 @@ pub enum StackedError {
 impl Stacked {
     /// Learns from at least [`LEAST_LABELS`] cases in which somebody voted.
     pub fn fit(cases: &LabelledCases) -> Result<Self, StackedError> {
-        let voted = cases.cases().iter().filter(|case| case.votes.iter().any(|vote| vote.outcome.is_ok())).count();
+        let voted =
+            cases.cases().iter().filter(|case| case.votes.iter().any(|vote| vote.outcome.is_ok())).count();
         if cases.scale().truth_classes().is_none() {
             return Err(StackedError::NoLabels);
         }
@@ -121,7 +122,7 @@ impl Stacked {
         };
         let (mut rows, mut truths) = (Vec::new(), Vec::new());
         for case in cases {
-            let (row, voted) = coding::row(scale, judges, levels, votes_of(case));
+            let (row, voted) = coding::row(scale, judges, levels, &case.votes);
             if let Some(truth) = scale.class_of(case.label)
                 && voted
             {
@@ -132,7 +133,7 @@ impl Stacked {
         if truths.windows(2).all(|pair| matches!(pair, [a, b] if a == b)) {
             return Err(StackedError::OneLabelOnly);
         }
-        let features = coding::features(judges.len(), levels);
+        let features = coding::features(scale, judges.len(), levels);
         let equations = if scale.range().is_some() {
             (1..classes)
                 .map(|cut| {
@@ -162,13 +163,13 @@ impl Stacked {
     pub fn predict<'a>(
         &self,
         scale: &Scale,
-        votes: impl IntoIterator<Item = (&'a JudgeId, Value)>,
+        votes: impl IntoIterator<Item = &'a Vote>,
     ) -> Option<Prediction> {
         let (row, voted) = coding::row(scale, &self.judges, self.levels, votes);
         if !voted {
             return None;
         }
-        let features = coding::features(self.judges.len(), self.levels);
+        let features = coding::features(scale, self.judges.len(), self.levels);
         let probabilities = if scale.range().is_some() {
             self.ordered_probabilities(&row, features)
         } else {
@@ -207,7 +208,7 @@ impl Equation {
         }
         let places: Vec<usize> =
             truths.iter().filter_map(|truth| seen.iter().position(|class| class == truth)).collect();
-        let problem = Problem { rows, truths: &places, features, classes: seen.len() };
+        let problem = Problem::new(rows, &places, features, seen.len());
         let mut best: Option<(f64, f64, Coefficients)> = None;
         let mut start: Option<Coefficients> = None;
         // The strongest first: its fit is near the start, and each next one is near the one before.
@@ -219,7 +220,8 @@ impl Equation {
             }
             start = Some(fitted);
         }
-        let (ridge, coefficients) = best.map_or((0.0, Vec::new()), |(_, ridge, fitted)| (ridge, fitted.values));
+        let (ridge, coefficients) =
+            best.map_or((0.0, Vec::new()), |(_, ridge, fitted)| (ridge, fitted.values));
         Self { seen, coefficients, ridge }
     }
 
@@ -246,15 +248,11 @@ pub fn cross_fit(cases: &LabelledCases, fold_count: usize, seed: u64) -> Result<
             if let (Ok(learned), Some(case), Some(slot)) =
                 (&learned, cases.cases().get(index), predictions.get_mut(index))
             {
-                *slot = learned.predict(cases.scale(), votes_of(case));
+                *slot = learned.predict(cases.scale(), &case.votes);
             }
         }
     }
     Ok(CrossFitted { model, predictions })
-}
-
-fn votes_of(case: &LabelledCase) -> impl Iterator<Item = (&JudgeId, Value)> {
-    case.votes.iter().filter_map(|vote| Some((&vote.judge, vote.outcome.as_ref().ok()?.value)))
 }
 
 /// `None` when the two most probable are equal.

@@ -49,7 +49,7 @@ impl Rule {
                 .flatten()
                 .map(|posterior| modelled(policy, &posterior, None)),
             Method::Stacked(model) => is_known(panel, model.judges(), quorum)
-                .then(|| model.predict(&policy.scale, panel.values()))
+                .then(|| model.predict(&policy.scale, panel.rated.iter().map(|r| r.vote)))
                 .flatten()
                 .map(|prediction| modelled(policy, &prediction.probabilities, prediction.value)),
         };
@@ -86,7 +86,8 @@ impl Rule {
         let score = match &self.basis {
             Basis::Model { pref_a: Some(pref_a), .. } => Some(*pref_a),
             Basis::Votes | Basis::Weights(_) | Basis::Model { pref_a: None, .. } if pairs => {
-                let prefs = panel.rated.iter().enumerate().filter_map(|(i, r)| Some((r.preference()?, weight(i))));
+                let prefs =
+                    panel.rated.iter().enumerate().filter_map(|(i, r)| Some((r.preference()?, weight(i))));
                 weighted_mean(prefs).ok()
             }
             Basis::Votes | Basis::Weights(_) | Basis::Model { .. } => policy.scale.score01(decided),
@@ -102,8 +103,7 @@ fn weighted(panel: &PanelVotes<'_>, weights: &Weights, scheme: Scheme, quorum: &
 
 /// One judge decides, so the quorum of weights is one; without it there is nothing to weigh.
 fn single(panel: &PanelVotes<'_>, judge: &JudgeId) -> Option<Basis> {
-    let weights: Vec<f64> =
-        panel.rated.iter().map(|r| f64::from(u8::from(r.vote.judge == *judge))).collect();
+    let weights: Vec<f64> = panel.rated.iter().map(|r| f64::from(u8::from(r.vote.judge == *judge))).collect();
     weights.contains(&1.0).then_some(Basis::Weights(weights))
 }
 
