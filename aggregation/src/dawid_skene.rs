@@ -168,7 +168,10 @@ pub fn solve(votes: &TaskVotes, settings: Settings) -> Result<Solution, Undefine
             break;
         }
     }
-    let posteriors = truth.chunks(votes.classes).zip(&known).map(|(row, known)| known.then(|| row.iter().map(|p| p.max(LEAST)).collect()));
+    let posteriors = truth.chunks(votes.classes).zip(&known).map(|(row, known)| {
+        // Never quite 0: no number of votes makes a label impossible.
+        known.then(|| row.iter().map(|p| p.max(LEAST)).collect())
+    });
     Ok(Solution {
         posteriors: posteriors.collect(),
         prior: tables.prior.clone(),
@@ -254,7 +257,7 @@ impl Tables {
             normalise(own, classes, smoothing);
         }
         for (log, p) in self.logs.iter_mut().zip(&self.errors) {
-            *log = p.max(LEAST).ln();
+            *log = p.ln();
         }
     }
 
@@ -291,13 +294,11 @@ impl Tables {
 /// Counts of `label × class` become the probability of a label under each class.
 fn normalise(counts: &mut [f64], classes: usize, smoothing: f64) {
     for count in counts.iter_mut() {
-        *count += smoothing;
+        *count = (*count + smoothing).max(LEAST);
     }
     for class in 0..classes {
         let total: f64 = counts.iter().skip(class).step_by(classes).sum();
-        if total > 0.0 {
-            counts.iter_mut().skip(class).step_by(classes).for_each(|p| *p /= total);
-        }
+        counts.iter_mut().skip(class).step_by(classes).for_each(|p| *p /= total);
     }
 }
 
@@ -363,7 +364,7 @@ impl ErrorModel {
             let (Some(errors), Some(label)) = (known, scale.class_of(value)) else { continue };
             let Some(cell) = errors.get(label * classes..(label + 1) * classes) else { continue };
             for (log, p) in logs.iter_mut().zip(cell) {
-                *log += p.max(LEAST).ln();
+                *log += p.max(f64::MIN_POSITIVE).ln();
             }
             voted = true;
         }
