@@ -10,7 +10,7 @@ use aggregation::health::{effective_judges, errors};
 use aggregation::labelled::{LabelledCase, LabelledCases};
 use aggregation::panel_vote::AppliedMethod;
 use aggregation::recommend::{Settings, measure_recommendation, recommend};
-use aggregation::vote::Scoring;
+use aggregation::vote::{Distribution, Scoring};
 use aggregation::{
     Abstention, ExpectedOrders, JudgeId, Order, Pass, Preference, Rating, Scale, Value, fold_orders,
 };
@@ -103,7 +103,7 @@ fn read(panel: &Panel, case: &Case) -> LabelledCase {
                 judge: JudgeId::new(panel.judges.get(*judge)?),
                 order: if *reversed { Order::Reversed } else { Order::AsGiven },
                 sample: *sample,
-                outcome: value_of(value).map(rating).ok_or(Abstention::Refused),
+                outcome: rating_of(value).ok_or(Abstention::Refused),
             })
         })
         .collect();
@@ -113,6 +113,20 @@ fn read(panel: &Panel, case: &Case) -> LabelledCase {
         label: value_of(&case.label).unwrap_or(Value::Number(f64::NAN)),
         source: case.source,
     }
+}
+
+/// A written value, or `[p_a, p_b]` of a pair.
+fn rating_of(json: &serde_json::Value) -> Option<Rating> {
+    let written = |value| Rating { value, scoring: Scoring::Discrete, distribution: None, fallback: false };
+    let serde_json::Value::Array(probabilities) = json else { return value_of(json).map(written) };
+    let &[Some(a), Some(b)] =
+        probabilities.iter().map(serde_json::Value::as_f64).collect::<Vec<_>>().as_slice()
+    else {
+        return None;
+    };
+    let value = Value::Preference(if a >= b { Preference::A } else { Preference::B });
+    let distribution = Distribution { label_mass: 1.0, bounds01: (0.0, 1.0), two_way: Some((a, b, 0.0)) };
+    Some(Rating { scoring: Scoring::Expected, distribution: Some(distribution), ..written(value) })
 }
 
 fn value_of(json: &serde_json::Value) -> Option<Value> {
