@@ -12,7 +12,8 @@ use aggregation::panel_vote::AppliedMethod;
 use aggregation::recommend::{Settings, measure_recommendation, recommend};
 use aggregation::vote::{Distribution, Scoring};
 use aggregation::{
-    Abstention, ExpectedOrders, JudgeId, Order, Pass, Preference, Rating, Scale, Value, fold_orders,
+    Abstention, Estimated, ExpectedOrders, JudgeId, Order, Pass, Preference, Rating, Scale, Value,
+    fold_orders,
 };
 use serde::Deserialize;
 
@@ -42,9 +43,10 @@ struct Case {
 fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "| panel | n | judges | n_eff | unweighted | best single | kappa | log-odds | Dawid–Skene | stacked | mean | \
-         recommended on all | recommendation, cross-validated | chosen in the folds | reference |"
+         recommended on all | recommendation, cross-validated | \
+         less unweighted | less best single | chosen in the folds | reference |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for line in stdin().lock().lines() {
         show(&serde_json::from_str(&line?)?)?;
     }
@@ -68,7 +70,7 @@ fn show(panel: &Panel) -> Result<(), Box<dyn Error>> {
     chosen.sort();
     chosen.dedup();
     println!(
-        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:?} | {} | {} | {} |",
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:?} | {} | {} | {} | {} | {} |",
         panel.name,
         cases.cases().len(),
         cases.judges().len(),
@@ -82,6 +84,8 @@ fn show(panel: &Panel) -> Result<(), Box<dyn Error>> {
         figure(AppliedMethod::Mean),
         recommendation.recommended,
         number(measured.agreement.map(|estimate| estimate.value)),
+        difference(measured.over_unweighted),
+        difference(measured.over_best_single),
         chosen.join(", "),
         panel.reference,
     );
@@ -92,13 +96,19 @@ fn number<E>(value: Result<f64, E>) -> String {
     value.map_or_else(|_| "–".to_owned(), |value| format!("{value:.4}"))
 }
 
+fn difference(estimated: Estimated) -> String {
+    let Ok(estimate) = estimated else { return "–".to_owned() };
+    match estimate.interval {
+        Some(interval) => format!("{:+.4} [{:+.4}, {:+.4}]", estimate.value, interval.lo, interval.hi),
+        None => format!("{:+.4}", estimate.value),
+    }
+}
+
 fn read(panel: &Panel, case: &Case) -> LabelledCase {
     let passes: Vec<Pass> = case
         .passes
         .iter()
         .filter_map(|(judge, reversed, sample, value)| {
-            let rating =
-                |value| Rating { value, scoring: Scoring::Discrete, distribution: None, fallback: false };
             Some(Pass {
                 judge: JudgeId::new(panel.judges.get(*judge)?),
                 order: if *reversed { Order::Reversed } else { Order::AsGiven },

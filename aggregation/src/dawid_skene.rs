@@ -198,7 +198,9 @@ fn vote_shares(votes: &TaskVotes) -> Vec<f64> {
             }
         }
         let total = share(own.len().max(1));
-        row.iter_mut().for_each(|count| *count /= total);
+        for count in row.iter_mut() {
+            *count /= total;
+        }
     }
     truth
 }
@@ -310,7 +312,9 @@ fn to_probabilities(logs: &mut [f64]) -> f64 {
         *log = (*log - most).exp();
         total += *log;
     }
-    logs.iter_mut().for_each(|p| *p /= total);
+    for p in logs.iter_mut() {
+        *p /= total;
+    }
     total.ln() + most
 }
 
@@ -358,7 +362,7 @@ impl ErrorModel {
     ) -> Option<Vec<f64>> {
         let classes = self.prior.len();
         let mut logs: Vec<f64> = self.prior.iter().map(|p| p.max(LEAST).ln()).collect();
-        let mut voted = false;
+        let mut any_known = false;
         for (judge, value) in votes {
             let known = self.judges.binary_search(judge).ok().and_then(|place| self.errors.get(place));
             let (Some(errors), Some(label)) = (known, scale.class_of(value)) else { continue };
@@ -366,10 +370,10 @@ impl ErrorModel {
             for (log, p) in logs.iter_mut().zip(cell) {
                 *log += p.max(f64::MIN_POSITIVE).ln();
             }
-            voted = true;
+            any_known = true;
         }
         to_probabilities(&mut logs);
-        voted.then_some(logs)
+        any_known.then_some(logs)
     }
 
     /// The most probable label; `None` if nobody voted or two are equally probable.

@@ -27,6 +27,7 @@ impl Draw {
         let uneven = bound.wrapping_neg() % bound;
         loop {
             let product = u128::from(self.0.next_u64()) * u128::from(bound);
+            #[expect(clippy::cast_possible_truncation, reason = "the two halves of a number of 128 bits")]
             let (high, low) = ((product >> 64) as u64, product as u64);
             if low >= uneven {
                 return usize::try_from(high).unwrap_or_default();

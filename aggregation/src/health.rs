@@ -183,7 +183,11 @@ mod tests {
             pair: None,
         };
         let case = |i: usize| LabelledCase {
-            votes: vec![vote("bad", i % 2 == 0), vote("good", i % 2 == 1), vote("noisy", i % 3 == 0)],
+            votes: vec![
+                vote("bad", i.is_multiple_of(2)),
+                vote("good", i % 2 == 1),
+                vote("noisy", i.is_multiple_of(3)),
+            ],
             label: Value::Pass(i % 2 == 1),
             source: None,
         };

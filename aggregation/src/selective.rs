@@ -118,6 +118,9 @@ impl Default for Guarantee {
 }
 
 /// Seeks the least confidence that can be promised. No cases: no threshold, and as many labels as the test needs.
+///
+/// A stricter promise keeps no more cases, as long as its first test is the same. A looser promise needs fewer cases
+/// for its first test, and an error among those few ends it at once; that is the price of needing no correction.
 pub fn select(cases: &[Judged], guarantee: Guarantee) -> Result<Selection, SelectiveError> {
     for (case, judged) in cases.iter().enumerate() {
         if !judged.confidence.is_finite() {
@@ -156,8 +159,8 @@ fn levels(cases: &[Judged]) -> Vec<Level> {
     let mut sorted: Vec<&Judged> = cases.iter().collect();
     sorted.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     let (mut levels, mut kept, mut errors) = (Vec::new(), 0, 0);
-    // Equal as numbers, so that 0 and -0 enter together.
-    for same in sorted.chunk_by(|a, b| a.confidence >= b.confidence && a.confidence <= b.confidence) {
+    // Sorted downwards: equal as numbers, so that 0 and -0 enter together.
+    for same in sorted.chunk_by(|a, b| a.confidence <= b.confidence) {
         kept += same.len();
         errors += same.iter().filter(|judged| judged.is_wrong).count();
         if let Some(first) = same.first() {

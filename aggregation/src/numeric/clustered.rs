@@ -28,12 +28,11 @@ pub fn clustered_mean(values: &[f64], clusters: impl IntoIterator<Item = Option<
     let mean = values.iter().sum::<f64>() / n as f64;
     let (mut sums, mut squares, mut count) = (BTreeMap::new(), 0.0, 0_usize);
     for (value, cluster) in values.iter().zip(clusters) {
-        match cluster {
-            Some(cluster) => *sums.entry(cluster).or_insert(0.0) += value - mean,
-            None => {
-                squares += (value - mean) * (value - mean);
-                count += 1;
-            }
+        if let Some(cluster) = cluster {
+            *sums.entry(cluster).or_insert(0.0) += value - mean;
+        } else {
+            squares += (value - mean) * (value - mean);
+            count += 1;
         }
     }
     squares += sums.values().map(|sum: &f64| sum * sum).sum::<f64>();

@@ -141,7 +141,7 @@ pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; values.len()];
     let mut before = 0;
     for same in order.chunk_by(|a, b| a.1 >= b.1) {
-        let rank = before as f64 + (same.len() as f64 + 1.0) / 2.0;
+        let rank = before as f64 + f64::midpoint(same.len() as f64, 1.0);
         for (place, _) in same {
             if let Some(slot) = ranks.get_mut(*place) {
                 *slot = rank;

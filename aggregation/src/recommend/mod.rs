@@ -110,7 +110,7 @@ pub fn recommend(cases: &LabelledCases, settings: Settings) -> Result<Recommenda
     let (mut methods, mut refused) = (Vec::new(), Vec::new());
     for name in SIMPLEST_FIRST.into_iter().filter(|name| rules::is_on(*name, cases.scale())) {
         match rules::learn_checked(name, cases) {
-            Ok(_) => methods.push(name),
+            Ok(()) => methods.push(name),
             Err(refusal) => refused.push((name, refusal)),
         }
     }
@@ -131,33 +131,50 @@ pub fn measure_recommendation(cases: &LabelledCases, settings: Settings) -> Resu
     if outer.is_empty() {
         return Err(RecommendError::OneSource);
     }
-    let mut shares = vec![0.0; cases.cases().len()];
+    let nothing = || vec![0.0; cases.cases().len()];
+    let (mut shares, mut unweighted, mut best_single) = (nothing(), nothing(), nothing());
     let mut chosen = Vec::with_capacity(outer.len());
     for fold in &outer {
-        let learned = fold.others(cases).into_iter().cloned().collect();
+        let others = fold.others(cases);
+        let learned = others.iter().map(|&case| case.clone()).collect();
         // A subset of valid cases fails only if nobody voted in it.
         let Ok(known) = LabelledCases::new(cases.scale().clone(), learned) else { continue };
         let recommendation = recommend(&known, Settings { repeats: 1, ..settings })?;
         chosen.push(recommendation.recommended);
-        let policy = policy(cases, recommendation.method);
-        for &index in fold.held_out() {
-            if let (Some(case), Some(share)) = (cases.cases().get(index), shares.get_mut(index)) {
-                *share = agreement_of(case, &policy);
-            }
+        decide_fold(cases, fold, recommendation.method, &mut shares);
+        let plain = rules::learn(Method::unweighted_on(cases.scale()), cases, &others);
+        decide_fold(cases, fold, plain, &mut unweighted);
+        let single = rules::learn(AppliedMethod::BestSingle, cases, &others);
+        decide_fold(cases, fold, single, &mut best_single);
+    }
+    let over = |other: &[f64]| paired(cases, &shares, other).estimate(settings.confidence);
+    Ok(Measured {
+        agreement: clustered(cases, &shares).estimate(settings.confidence),
+        over_unweighted: over(&unweighted),
+        over_best_single: over(&best_single),
+        chosen,
+    })
+}
+
+fn decide_fold(cases: &LabelledCases, fold: &Fold, method: Method, shares: &mut [f64]) {
+    let policy = policy(cases, method);
+    for &index in fold.held_out() {
+        if let (Some(case), Some(share)) = (cases.cases().get(index), shares.get_mut(index)) {
+            *share += agreement_of(case, &policy);
         }
     }
-    let agreement = clustered(cases, &shares).estimate(settings.confidence);
-    Ok(Measured { agreement, chosen, shares })
 }
 
 /// The recommendation, measured on cases that it had not seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     pub agreement: Estimated,
+    /// The recommendation less the rule without labels, case by case.
+    pub over_unweighted: Estimated,
+    /// The recommendation less the judge that was best in the other folds, case by case.
+    pub over_best_single: Estimated,
     /// The rule that was recommended without each fold.
     pub chosen: Vec<AppliedMethod>,
-    /// Each case's agreement.
-    pub shares: Vec<f64>,
 }
 
 /// For each rule, each case's agreement by rules that had not seen the case, averaged over the repeats.
@@ -176,25 +193,18 @@ fn cross_validate(
         }
         for fold in &split {
             for (name, sums) in methods.iter().zip(&mut sums) {
-                measure(cases, *name, fold, sums);
+                decide_fold(cases, fold, rules::learn(*name, cases, &fold.others(cases)), sums);
             }
         }
     }
     #[expect(clippy::cast_precision_loss, reason = "repeats are few")]
     let count = repeats as f64;
     for sums in &mut sums {
-        sums.iter_mut().for_each(|sum| *sum /= count);
-    }
-    Some(sums)
-}
-
-fn measure(cases: &LabelledCases, name: AppliedMethod, fold: &Fold, sums: &mut [f64]) {
-    let policy = policy(cases, rules::learn(name, cases, &fold.others(cases)));
-    for &index in fold.held_out() {
-        if let (Some(case), Some(sum)) = (cases.cases().get(index), sums.get_mut(index)) {
-            *sum += agreement_of(case, &policy);
+        for sum in sums.iter_mut() {
+            *sum /= count;
         }
     }
+    Some(sums)
 }
 
 /// How much of one case a policy has right, 0 to 1.

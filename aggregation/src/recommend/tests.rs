@@ -13,7 +13,7 @@ fn vote(judge: &str, value: Value) -> Vote {
 /// Judges that are right unless `wrong(case, judge)`.
 fn panel(n: usize, judges: usize, wrong: impl Fn(usize, usize) -> bool) -> LabelledCases {
     let case = |i: usize| {
-        let truth = i * 7 % 3 == 0;
+        let truth = (i * 7).is_multiple_of(3);
         let votes =
             (0..judges).map(|j| vote(&format!("judge {j}"), Value::Pass(truth != wrong(i, j)))).collect();
         LabelledCase { votes, label: Value::Pass(truth), source: None }
@@ -49,7 +49,9 @@ fn too_little_to_compare_is_refused() {
     assert_eq!(error, RecommendError::TooFewLabels { labels: 29, more: 1 });
     let one = panel(40, 3, |_, _| false);
     let mut cases = one.cases().to_vec();
-    cases.iter_mut().for_each(|case| case.source = Some(1));
+    for case in &mut cases {
+        case.source = Some(1);
+    }
     let one = LabelledCases::new(Scale::PassFail, cases).unwrap();
     assert_eq!(recommend(&one, Settings::default()), Err(RecommendError::OneSource));
     assert_eq!(measure_recommendation(&one, Settings::default()), Err(RecommendError::OneSource));

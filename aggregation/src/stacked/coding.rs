@@ -43,8 +43,8 @@ pub(super) fn row<'a>(
             }
         }
     }
-    let voted = row.len() > 1;
-    (row, voted)
+    let any_known = row.len() > 1;
+    (row, any_known)
 }
 
 /// `lean` is 1 for pass or a, -1 for fail or b, 0 for a tie.
@@ -97,8 +97,8 @@ mod tests {
         let pair = Scale::Pairwise { tie: false };
         let check = |judge, preference, pref_a, features: &[(usize, f64)]| {
             let votes = [vote(judge, Value::Preference(preference), pref_a)];
-            let (row, voted) = row(&pair, &judges, 3, &votes);
-            assert_eq!((&row[1..], voted), (features, !features.is_empty()));
+            let (row, any_known) = row(&pair, &judges, 3, &votes);
+            assert_eq!((&row[1..], any_known), (features, !features.is_empty()));
         };
         check(&judges[1], Preference::Tie, None, &[(6, 0.5)]);
         check(&judges[0], Preference::B, None, &[(1, -1.0), (2, 0.5)]);

@@ -48,8 +48,9 @@ impl Cholesky {
         for row in (0..size).rev() {
             b[row] /= self.lower[row * size + row];
             let solved = b[row];
-            for column in 0..row {
-                b[column] -= self.lower[row * size + column] * solved;
+            let own = &self.lower[row * size..row * size + row];
+            for (x, l) in b.iter_mut().zip(own) {
+                *x -= l * solved;
             }
         }
         b

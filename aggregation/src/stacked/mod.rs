@@ -122,9 +122,9 @@ impl Stacked {
         };
         let (mut rows, mut truths) = (Vec::new(), Vec::new());
         for case in cases {
-            let (row, voted) = coding::row(scale, judges, levels, &case.votes);
+            let (row, any_known) = coding::row(scale, judges, levels, &case.votes);
             if let Some(truth) = scale.class_of(case.label)
-                && voted
+                && any_known
             {
                 rows.push(row);
                 truths.push(truth);
@@ -165,8 +165,8 @@ impl Stacked {
         scale: &Scale,
         votes: impl IntoIterator<Item = &'a Vote>,
     ) -> Option<Prediction> {
-        let (row, voted) = coding::row(scale, &self.judges, self.levels, votes);
-        if !voted {
+        let (row, any_known) = coding::row(scale, &self.judges, self.levels, votes);
+        if !any_known {
             return None;
         }
         let features = coding::features(scale, self.judges.len(), self.levels);

@@ -1,6 +1,6 @@
 use super::{LEAST_LABELS, Stacked, StackedError, cross_fit, most_probable};
 use crate::labelled::{LabelledCase, LabelledCases};
-use crate::scale::{Preference, Scale, Value};
+use crate::scale::{Scale, Value};
 use crate::vote::{Abstention, JudgeId, Rating, Scoring, Vote};
 
 fn vote(judge: &str, value: Option<Value>) -> Vote {
@@ -11,8 +11,8 @@ fn vote(judge: &str, value: Option<Value>) -> Vote {
 /// `sure` is right whenever it says pass and knows nothing when it says fail; `noisy` is right in three of four.
 fn asymmetric(n: usize) -> LabelledCases {
     let case = |i: usize| {
-        let truth = i % 2 == 0;
-        let sure = truth && i % 4 == 0;
+        let truth = i.is_multiple_of(2);
+        let sure = truth && i.is_multiple_of(4);
         let noisy = if i / 2 % 4 == 3 { !truth } else { truth };
         LabelledCase {
             votes: vec![vote("sure", Some(Value::Pass(sure))), vote("noisy", Some(Value::Pass(noisy)))],
@@ -85,7 +85,7 @@ fn more_than_two_labels_are_told_apart_and_unseen_ones_are_impossible() {
     let case = |i: usize| LabelledCase {
         votes: vec![
             vote("a", Some(Value::Category(i % 3))),
-            vote("b", (i % 2 == 0).then_some(Value::Category(i % 3))),
+            vote("b", i.is_multiple_of(2).then_some(Value::Category(i % 3))),
         ],
         label: Value::Category((i % 3 + 1) % 3),
         source: None,
@@ -120,6 +120,5 @@ fn a_model_survives_being_written_down() {
 fn equally_probable_labels_have_no_winner() {
     assert_eq!(most_probable(&[0.4, 0.4, 0.2]), None);
     assert_eq!(most_probable(&[0.3, 0.3, 0.4]), Some(2));
-    assert_eq!(super::pref_a(&[0.5, 0.3, 0.2]), 0.6);
-    assert_eq!(Preference::A.pref_a(), 1.0);
+    assert!((super::pref_a(&[0.5, 0.3, 0.2]) - 0.6).abs() < 1e-12);
 }
