@@ -139,7 +139,7 @@ pub fn measure_recommendation(cases: &LabelledCases, settings: Settings) -> Resu
         let learned = others.iter().map(|&case| case.clone()).collect();
         // A subset of valid cases fails only if nobody voted in it.
         let Ok(known) = LabelledCases::new(cases.scale().clone(), learned) else { continue };
-        let recommendation = recommend(&known, Settings { repeats: 1, ..settings })?;
+        let recommendation = recommend(&known, settings)?;
         chosen.push(recommendation.recommended);
         decide_fold(cases, fold, recommendation.method, &mut shares);
         let plain = rules::learn(Method::unweighted_on(cases.scale()), cases, &others);
