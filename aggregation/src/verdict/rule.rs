@@ -132,3 +132,72 @@ impl Rated<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::dawid_skene::{Dimensions, ErrorModel, Settings, TaskVotes, solve};
+    use crate::panel_vote::{AppliedMethod, Method};
+    use crate::scale::{Preference, Scale, Value};
+    use crate::verdict::{EscalationPolicy, EscalationReason, Policy, Verdict, Warning, decide};
+    use crate::vote::{Abstention, JudgeId, PairFold, Rating, Scoring, Vote};
+
+    fn vote(judge: &str, preference: Option<Preference>) -> Vote {
+        let rating = |preference| Rating {
+            value: Value::Preference(preference),
+            scoring: Scoring::Discrete,
+            distribution: None,
+            fallback: false,
+        };
+        Vote {
+            judge: JudgeId::new(judge),
+            outcome: preference.map(rating).ok_or(Abstention::TimedOut),
+            pair: preference.map(|p| PairFold { pref_a: p.pref_a(), consistent: Some(true) }),
+        }
+    }
+
+    fn decided(method: Method, votes: &[Vote]) -> Verdict {
+        let escalate = EscalationPolicy { disagreement: None, near_threshold: None };
+        decide(
+            votes,
+            &Policy { scale: Scale::Pairwise { tie: false }, method, quorum: 2, pass: None, escalate },
+        )
+    }
+
+    #[test]
+    fn one_judge_decides_and_without_it_the_panel_does_and_says_so() {
+        let single = || Method::BestSingle(JudgeId::new("c"));
+        let (a, b) = (Some(Preference::A), Some(Preference::B));
+        let verdict = decided(single(), &[vote("a", a), vote("b", a), vote("c", b)]);
+        assert_eq!(verdict.outcome.value(), Some(Value::Preference(Preference::B)));
+        assert_eq!((verdict.outcome.score(), verdict.method), (Some(0.0), AppliedMethod::BestSingle));
+        let verdict = decided(single(), &[vote("a", a), vote("b", a), vote("c", None)]);
+        assert_eq!(verdict.outcome.value(), Some(Value::Preference(Preference::A)));
+        assert_eq!(verdict.method, AppliedMethod::Majority);
+        assert_eq!(verdict.warnings, [Warning::WeightsUnusable]);
+        assert_eq!(verdict.escalation_reasons, [EscalationReason::NoPositiveWeight]);
+    }
+
+    #[test]
+    fn known_errors_decide_by_bayes_and_strangers_do_not_make_a_quorum() {
+        // `bad` names the wrong candidate throughout; `good` the right one.
+        let triples: Vec<(usize, usize, usize)> =
+            (0..40).flat_map(|t| [(t, 0, 1 - t % 2), (t, 1, t % 2)]).collect();
+        let golden: Vec<Option<usize>> = (0..40).map(|t| Some(t % 2)).collect();
+        let dimensions = Dimensions { tasks: 40, workers: 2, labels: 3, classes: 2 };
+        let votes = TaskVotes::new(dimensions, &triples, &golden).unwrap();
+        let solution = solve(&votes, Settings::default()).unwrap();
+        let model = ErrorModel::new(&["bad", "good"].map(JudgeId::new), &solution).unwrap();
+        let method = || Method::DawidSkene(model.clone().into());
+        let (a, b) = (Some(Preference::A), Some(Preference::B));
+        let verdict = decided(method(), &[vote("bad", b), vote("good", a)]);
+        assert_eq!(verdict.outcome.value(), Some(Value::Preference(Preference::A)));
+        assert!(verdict.outcome.score().unwrap() > 0.9);
+        // Both say a, one of them is known to be wrong: as probable as b, so a tie, which escalates.
+        let verdict = decided(method(), &[vote("bad", a), vote("good", a)]);
+        assert_eq!(verdict.outcome.value(), Some(Value::Preference(Preference::Tie)));
+        assert!(verdict.escalation_reasons.contains(&EscalationReason::NoMajority));
+        let verdict = decided(method(), &[vote("good", a), vote("stranger", b)]);
+        assert_eq!(verdict.method, AppliedMethod::Majority);
+        assert_eq!(verdict.warnings, [Warning::WeightsUnusable]);
+    }
+}
