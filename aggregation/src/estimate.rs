@@ -34,6 +34,16 @@ pub struct Undefined {
 /// A statistic or why there is none.
 pub type Estimated = Result<Estimate, Undefined>;
 
+/// What an estimate says about a limit, given how sure it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    Pass,
+    Fail,
+    /// The interval holds the limit, or there are too few cases.
+    Inconclusive,
+}
+
 /// Why a statistic has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
@@ -42,6 +52,10 @@ pub enum UndefinedReason {
     Empty,
     #[error("both raters used one and the same label only")]
     DegenerateMarginals,
+    #[error("a list does not vary")]
+    ConstantInput,
+    #[error("no two judges have errors that vary")]
+    NoPairs,
     #[error("only one value can occur")]
     SingleValueDomain,
     #[error("there are too few values")]

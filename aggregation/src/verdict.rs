@@ -8,10 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::disagreement::disagreement;
 use crate::escalation::{self, SLACK};
 pub use crate::panel_vote::AppliedMethod;
-use crate::panel_vote::{Method, combine, weighted_mean};
+use crate::panel_vote::Method;
 use crate::scale::{Preference, Scale, Value};
-use crate::vote::{Abstention, Rating, Scoring, Vote};
-use crate::weights::{Scheme, weigh};
+use crate::vote::{Abstention, JudgeId, Rating, Scoring, Vote};
 
 /// The panel's result on one criterion.
 ///
@@ -194,6 +193,11 @@ impl<'a> PanelVotes<'a> {
         panel
     }
 
+    /// Every judge that counts with its value.
+    fn values(&self) -> impl Iterator<Item = (&JudgeId, Value)> {
+        self.rated.iter().map(|r| (&r.vote.judge, r.rating.value))
+    }
+
     /// Whether no judge contradicted itself; `None` if no judge was asked both orders.
     fn order_consistent(&self) -> Option<bool> {
         let mut known = self.rated.iter().filter_map(Rated::is_consistent).peekable();
@@ -215,7 +219,7 @@ impl<'a> Rated<'a> {
     }
 
     /// What the vote adds to the panel's score of a pair, 0 to 1.
-    fn pref_a(&self, stated: Preference) -> f64 {
+    pub(crate) fn pref_a(&self, stated: Preference) -> f64 {
         match self.vote.pair {
             Some(pair) if (0.0..=1.0).contains(&pair.pref_a) => pair.pref_a,
             Some(_) | None => stated.pref_a(),
@@ -229,67 +233,6 @@ impl Quorum {
         let required = quorum.max(1);
         let voted = panel.rated.len();
         Self { asked: panel.judges, voted, required, met: voted >= required }
-    }
-}
-
-/// The rule that is applied, and the weight of each rated vote under it.
-struct Rule {
-    method: AppliedMethod,
-    weights: Option<Vec<f64>>,
-    weights_unusable: bool,
-}
-
-impl Rule {
-    fn choose(policy: &Policy, panel: &PanelVotes<'_>, quorum: &Quorum) -> Self {
-        let method = policy.method.on(&policy.scale);
-        let (weights, scheme) = match &policy.method {
-            Method::KappaWeighted(weights) => (weights, Scheme::Kappa),
-            Method::LogOdds(weights) => (weights, Scheme::LogOdds),
-            Method::Median | Method::Majority | Method::Mean => {
-                return Self { method, weights: None, weights_unusable: false };
-            }
-        };
-        match weigh(panel.rated.iter().map(|r| &r.vote.judge), weights, scheme, quorum.required) {
-            Ok(weights) => Self { method, weights: Some(weights), weights_unusable: false },
-            Err(_) if !quorum.met => Self { method, weights: None, weights_unusable: false },
-            Err(_) => {
-                Self { method: Method::unweighted_on(&policy.scale), weights: None, weights_unusable: true }
-            }
-        }
-    }
-
-    fn apply(&self, policy: &Policy, panel: &PanelVotes<'_>) -> Decision {
-        let weight = |index: usize| match &self.weights {
-            Some(weights) => weights.get(index).copied().unwrap_or_default(),
-            None => 1.0,
-        };
-        let weighed = panel.rated.iter().enumerate().map(|(i, r)| (r.rating.value, weight(i)));
-        let value = combine(&policy.scale, self.method, weighed);
-        let pairs = matches!(policy.scale, Scale::Pairwise { .. });
-        let Some(decided) = value.or(pairs.then_some(Value::Preference(Preference::Tie))) else {
-            return Decision { outcome: Outcome::Undecided(Undecided::NoMajority), no_majority: true };
-        };
-        let score = if pairs {
-            let prefs = panel.rated.iter().enumerate().filter_map(|(i, r)| match r.rating.value {
-                Value::Preference(stated) => Some((r.pref_a(stated), weight(i))),
-                Value::Number(_) | Value::Category(_) | Value::Pass(_) => None,
-            });
-            weighted_mean(prefs).ok()
-        } else {
-            policy.scale.score01(decided)
-        };
-        Decision { outcome: Outcome::Decided { value: decided, score }, no_majority: value.is_none() }
-    }
-}
-
-struct Decision {
-    outcome: Outcome,
-    no_majority: bool,
-}
-
-impl Decision {
-    fn without_quorum() -> Self {
-        Self { outcome: Outcome::Undecided(Undecided::NoQuorum), no_majority: false }
     }
 }
 
@@ -351,6 +294,10 @@ fn warnings(rule: &Rule, panel: &PanelVotes<'_>) -> Vec<Warning> {
     }
     warnings
 }
+
+mod rule;
+
+use rule::{Decision, Rule};
 
 #[cfg(test)]
 mod tests;

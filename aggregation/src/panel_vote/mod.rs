@@ -5,13 +5,16 @@ mod median;
 mod weighted;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 pub use majority::{Tally, tally};
 pub use median::{mean, median};
 use serde::{Deserialize, Serialize};
 pub use weighted::{WeightedMedian, weighted_mean, weighted_median};
 
+use crate::dawid_skene::ErrorModel;
 use crate::scale::{OrdinalLabels, Scale, Value};
+use crate::stacked::Stacked;
 use crate::vote::JudgeId;
 
 /// The rule of a panel. Where a rule does not suit the scale, [`Method::on`] says what is applied instead; the
@@ -29,6 +32,13 @@ pub enum Method {
     KappaWeighted(Weights),
     /// As `KappaWeighted` with `w = 2 atanh(min(kappa, 0.9))`.
     LogOdds(Weights),
+    /// What this judge says. The others are asked for the disagreement only.
+    BestSingle(JudgeId),
+    /// The most probable label under the judges' error rates (specification 4.6).
+    DawidSkene(Arc<ErrorModel>),
+    /// Weights per judge and label, learned from labelled cases: the most probable label, or the expected one on
+    /// ordinal scales.
+    Stacked(Arc<Stacked>),
 }
 
 /// Kappa per judge, from fresh calibrations whose status allows weight. A judge that is absent weighs 0.
@@ -44,6 +54,9 @@ pub enum AppliedMethod {
     Mean,
     KappaWeighted,
     LogOdds,
+    BestSingle,
+    DawidSkene,
+    Stacked,
 }
 
 impl Method {
@@ -59,6 +72,9 @@ impl Method {
             Self::Mean => AppliedMethod::Mean,
             Self::KappaWeighted(_) => AppliedMethod::KappaWeighted,
             Self::LogOdds(_) => AppliedMethod::LogOdds,
+            Self::BestSingle(_) => AppliedMethod::BestSingle,
+            Self::DawidSkene(_) => AppliedMethod::DawidSkene,
+            Self::Stacked(_) => AppliedMethod::Stacked,
         }
     }
 
@@ -92,7 +108,10 @@ pub(crate) fn combine(
             AppliedMethod::Median
             | AppliedMethod::Mean
             | AppliedMethod::KappaWeighted
-            | AppliedMethod::LogOdds => combine_numbers(method, votes),
+            | AppliedMethod::LogOdds
+            | AppliedMethod::BestSingle
+            | AppliedMethod::DawidSkene
+            | AppliedMethod::Stacked => combine_numbers(method, votes),
         },
         Scale::Continuous(_) => combine_numbers(method, votes),
         Scale::Nominal(_) | Scale::PassFail | Scale::Pairwise { .. } => tally(votes).ok()?.winner,
@@ -106,8 +125,13 @@ fn combine_numbers(method: AppliedMethod, votes: impl Iterator<Item = Weighed>) 
     });
     let combined = match method {
         AppliedMethod::Median | AppliedMethod::Majority => median(numbers.map(|(x, _)| x)),
-        // Without weights every vote weighs 1.
-        AppliedMethod::Mean | AppliedMethod::KappaWeighted | AppliedMethod::LogOdds => weighted_mean(numbers),
+        // Without weights every vote weighs 1. A single judge is a weight of 1 beside weights of 0.
+        AppliedMethod::Mean
+        | AppliedMethod::KappaWeighted
+        | AppliedMethod::LogOdds
+        | AppliedMethod::BestSingle => weighted_mean(numbers),
+        // Models say their value themselves.
+        AppliedMethod::DawidSkene | AppliedMethod::Stacked => return None,
     };
     combined.ok().map(Value::Number)
 }
