@@ -80,6 +80,7 @@ impl Gateway {
             position: 0,
             use_cache: true,
             resumed: false,
+            retry: None,
             seed: 0,
             allow_kin: false,
             budget: None,

@@ -109,6 +109,7 @@ async fn judge_all(app: &App, job: Job, args: &JudgeArgs, signals: &Signals) -> 
         concurrency: args.jobs.map_or_else(|| usual_concurrency(&job.panel), usize::from),
         use_cache: !args.no_cache,
         resumed,
+        retry_errors: args.retry_errors,
         seed: args.seed,
         allow_kin: args.allow_kin,
         budget: budget.clone(),

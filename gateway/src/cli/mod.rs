@@ -106,6 +106,9 @@ pub struct JudgeArgs {
     /// Go on with an interrupted run (`last` is the newest): nothing stored is asked again.
     #[arg(long, value_name = "RUN")]
     pub resume: Option<String>,
+    /// With --resume: ask again for votes that are missing through failures (unavailable, timed out, rate limited).
+    #[arg(long, requires = "resume")]
+    pub retry_errors: bool,
     /// Seed of the draw for random reviews.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,

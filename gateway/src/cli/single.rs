@@ -33,6 +33,7 @@ pub async fn run(config: Config, panel: Arc<Panel>, args: &JudgeArgs) -> Result<
             position: 0,
             use_cache: !args.no_cache,
             resumed: false,
+            retry: None,
             seed: args.seed,
             allow_kin: args.allow_kin,
             budget: args.max_cost.map(budget::fresh),

@@ -189,6 +189,22 @@ async fn cost_of_a_run_is_that_of_its_judgments() {
 }
 
 #[tokio::test]
+async fn a_replaced_verdict_waits_for_nobody() {
+    on_each(|store| async move {
+        let old = verdict("q1");
+        let waiting = TriageRow { verdict_id: old.id.clone(), ..triage("q1") };
+        let mut records = verdicts([old.clone()]);
+        records.push(Record::Triage(Box::new(waiting)));
+        store.append(&records).await.unwrap();
+        assert_eq!(store.open_triage().await.unwrap(), [(PROJECT.to_owned(), 1)]);
+        let new = VerdictRow { id: "v-2".to_owned(), revision: 1, replaces: Some(old.id), ..verdict("q1") };
+        store.append(&verdicts([new])).await.unwrap();
+        assert_eq!(store.open_triage().await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn projects_do_not_see_each_other() {
     on_each(|store| async move {
         let keyed = JudgmentRow { cache_key: Some("key".to_owned()), ..judgment("q1", "a") };
