@@ -14,7 +14,8 @@ const CASES: usize = 150;
 async fn served_after_a_run(upstream: &Upstream) -> crate::support::gateway::Served {
     let folder = Folder::with_panel(&panel(upstream.base_url()));
     let case = |n: usize| json!({"id": format!("c{n:03}"), "input": format!("No. {n}"), "output": "Yes."});
-    folder.write("cases.jsonl", &(0..CASES).map(|n| format!("{}\n", case(n))).collect::<String>());
+    let lines: Vec<String> = (0..CASES).map(|n| case(n).to_string()).collect();
+    folder.write("cases.jsonl", &lines.join("\n"));
     tribunal(&folder, &["judge", "cases.jsonl", "--quiet"]).exits(0);
     Gateway::connected_in(folder).await.serve().await
 }
