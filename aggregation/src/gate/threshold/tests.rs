@@ -83,7 +83,7 @@ fn false_passes(measure: GateMeasure, clustered: bool, outages: bool) -> usize {
                 high = draw.below(2) == 1;
             }
             let score = match (measure, high) {
-                (GateMeasure::Mean, true) | (GateMeasure::PassRate, true) => 1.0,
+                (GateMeasure::Mean | GateMeasure::PassRate, true) => 1.0,
                 (GateMeasure::Mean, false) => 0.7,
                 (GateMeasure::PassRate, false) => 0.0,
             };
