@@ -68,4 +68,8 @@ pub enum UndefinedReason {
     NoQuorum,
     #[error("no judge has a positive weight")]
     NoPositiveWeight,
+    #[error("one case or one cluster says nothing of how much cases vary")]
+    NoVarianceEstimate,
+    #[error("no pair differs")]
+    NoDiscordant,
 }

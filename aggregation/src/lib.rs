@@ -13,6 +13,7 @@ pub mod escalation;
 pub mod estimate;
 pub mod expected_score;
 mod folds;
+pub mod gate;
 pub mod health;
 pub mod labelled;
 pub mod numeric;
