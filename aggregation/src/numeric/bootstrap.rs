@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn too_many_undefined_resamples_leave_nothing() {
-        let values = |bad: usize| (0..100).map(move |i| (i >= bad).then_some(f64::from(i as u8)));
+        let values = |bad: u8| (0..100_u8).map(move |i| (i >= bad).then_some(f64::from(i)));
         assert_eq!(Distribution::new(values(5)).unwrap().undefined(), 5);
         assert_eq!(Distribution::new(values(6)), Err(UndefinedReason::TooFew));
         assert_eq!(bootstrap(0, &[], "none", Resampling::default(), |_| None), Err(UndefinedReason::Empty));

@@ -76,10 +76,10 @@ fn given(input: &Json, confidence: f64) -> Computed {
         match input["statistic"].as_str().unwrap() {
             "mean" => {
                 let kept = kept(&data[0]);
-                kept.iter().sum::<f64>() / kept.len() as f64
+                kept.iter().sum::<f64>() / kept.iter().map(|_| 1.0).sum::<f64>()
             }
             "kappa_quadratic(1..5)" => {
-                let index = |x: &f64| Some(*x as usize - 1);
+                let index = |x: &f64| Some(whole(*x) - 1);
                 let (a, b) = (kept(&data[0]), kept(&data[1]));
                 let table = Confusion::from_pairs(5, a.iter().map(index).zip(b.iter().map(index))).unwrap();
                 cohen_kappa(&table, Distance::Quadratic, None).kappa.unwrap().value
@@ -106,7 +106,7 @@ fn resampled(input: &Json, confidence: f64) -> Computed {
     let pairs = rows.iter().enumerate().flat_map(|(i, row)| {
         row.iter()
             .enumerate()
-            .flat_map(move |(j, count)| std::iter::repeat_n((Some(i), Some(j)), *count as usize))
+            .flat_map(move |(j, count)| std::iter::repeat_n((Some(i), Some(j)), whole(*count)))
     });
     let table = Confusion::from_pairs(rows.len(), pairs).unwrap();
     let distance = match input["weights"].as_str() {
@@ -122,4 +122,13 @@ fn resampled(input: &Json, confidence: f64) -> Computed {
     computed.set("percentile", vec![percentile.lo, percentile.hi]);
     computed.set("sd", distribution.se());
     computed
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "labels and counts are small and whole"
+)]
+fn whole(x: f64) -> usize {
+    x as usize
 }
