@@ -54,6 +54,10 @@ pub enum UndefinedReason {
     DegenerateMarginals,
     #[error("a list does not vary")]
     ConstantInput,
+    #[error("no unit has two ratings")]
+    NoPairableUnits,
+    #[error("all ratings that can be compared are one and the same")]
+    NoVariation,
     #[error("no two judges have errors that vary")]
     NoPairs,
     #[error("only one value can occur")]

@@ -5,6 +5,7 @@
 
 pub mod agreement;
 pub mod bias;
+pub mod calibration;
 mod classes;
 pub mod dawid_skene;
 pub mod disagreement;

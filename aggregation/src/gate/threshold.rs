@@ -193,7 +193,7 @@ fn judge(gate: &ThresholdGate, cases: &[GateCase], pick: impl Fn(Scores) -> Scor
         if own.clusters < 2 {
             return Err(UndefinedReason::NoVarianceEstimate);
         }
-        let half = quantile(gate, own.clusters) * own.error;
+        let half = quantile(gate, own.clusters).ok_or(UndefinedReason::NoVarianceEstimate)? * own.error;
         let student = GateBounds { error: own.error, lower: mean - half, upper: mean + half };
         match gate.measure {
             GateMeasure::Mean => Ok(student),
@@ -222,7 +222,7 @@ fn share_bounds(gate: &ThresholdGate, values: &[f64], student: GateBounds, share
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
-fn quantile(gate: &ThresholdGate, clusters: usize) -> f64 {
+fn quantile(gate: &ThresholdGate, clusters: usize) -> Option<f64> {
     student_quantile(gate.confidence, clusters as f64 - 1.0)
 }
 
@@ -236,7 +236,7 @@ impl Compared {
     fn needed_more(&self, gate: &ThresholdGate) -> Option<u64> {
         let (mean, bounds) = self.estimate.ok().zip(self.bounds.ok())?;
         let distance = (mean - gate.threshold).abs();
-        let ratio = quantile(gate, self.clusters) * bounds.error / distance;
+        let ratio = quantile(gate, self.clusters)? * bounds.error / distance;
         let more = (self.n as f64 * ratio * ratio).max(gate.min_n as f64).ceil() - self.n as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 10^15")]
         (distance > SLACK && (1.0..1e15).contains(&more)).then_some(more as u64)

@@ -41,11 +41,7 @@ pub fn mc_nemar(b: u64, c: u64) -> McNemar {
         let chi2 = distance * distance / sum;
         Ok((chi2, ChiSquared::new(1.0).map_or(1.0, |own| own.sf(chi2))))
     };
-    McNemar {
-        p_exact: sign_test(b, c),
-        chi2: tested(distance),
-        chi2_corrected: tested((distance - 1.0).max(0.0)),
-    }
+    McNemar { p_exact: sign_test(b, c), chi2: tested(distance), chi2_corrected: tested(distance - 1.0) }
 }
 
 /// Holm's adjusted p-values in the order of the input (`holm.json`). Source: Holm 1979, Scandinavian Journal of

@@ -1,6 +1,6 @@
 //! Confidence intervals of proportions, and the normal quantile that they need.
 
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::estimate::{ConfidenceInterval, Estimate, Undefined, UndefinedReason};
 
@@ -11,17 +11,6 @@ const LEAST_PROBABILITY: f64 = 1e-12;
 pub fn normal_quantile(p: f64) -> f64 {
     let p = if p.is_nan() { 0.5 } else { p.clamp(LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY) };
     Normal::standard().inverse_cdf(p)
-}
-
-/// The `p`-quantile of Student's distribution with `degrees` of freedom, which must be above 0; the normal one above
-/// 10 000 and where `degrees` is no such number. `p` is clamped as in [`normal_quantile`].
-pub fn student_quantile(p: f64, degrees: f64) -> f64 {
-    if degrees > 1e4 {
-        return normal_quantile(p);
-    }
-    let clamped = if p.is_nan() { 0.5 } else { p.clamp(LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY) };
-    StudentsT::new(0.0, 1.0, degrees)
-        .map_or_else(|_| normal_quantile(p), |student| student.inverse_cdf(clamped))
 }
 
 /// The share `successes / n` with its two-sided Wilson score interval, without continuity correction

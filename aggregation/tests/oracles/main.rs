@@ -21,3 +21,4 @@ mod numeric;
 mod order;
 mod panel;
 mod panel_vote;
+mod reliability;
