@@ -127,5 +127,10 @@ mod tests {
     fn no_ratings_have_no_alpha() {
         let counts = RatingCounts::from_ratings(2, &[]).unwrap();
         assert_eq!(krippendorff_alpha(&counts, Level::Ordinal), Err(UndefinedReason::Empty.into()));
+        let alone = RatingCounts::from_ratings(2, &[vec![Some(0), None], vec![None, Some(1)]]).unwrap();
+        let expected = Err(UndefinedReason::NoPairableUnits.into());
+        assert_eq!(krippendorff_alpha(&alone, Level::Nominal), expected);
+        let alike = RatingCounts::from_ratings(2, &[vec![Some(0), Some(0)], vec![Some(0), Some(0)]]).unwrap();
+        assert_eq!(krippendorff_alpha(&alike, Level::Nominal), Err(UndefinedReason::NoVariation.into()));
     }
 }

@@ -66,12 +66,19 @@ pub fn holm(p: &[f64]) -> Result<Vec<f64>, HypothesisError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{HypothesisError, holm};
+    use super::{HypothesisError, holm, mc_nemar};
+    use crate::estimate::UndefinedReason;
 
     #[test]
     fn what_is_no_probability_is_refused_by_its_index() {
         let error = holm(&[0.1, 1.5]).unwrap_err();
         assert_eq!(error, HypothesisError::NotAProbability { index: 1, value: 1.5 });
         assert!(holm(&[f64::NAN]).is_err());
+    }
+
+    #[test]
+    fn pairs_that_all_agree_have_no_chi_square() {
+        let test = mc_nemar(0, 0);
+        assert_eq!((test.p_exact, test.chi2), (1.0, Err(UndefinedReason::NoDiscordant)));
     }
 }
