@@ -110,7 +110,8 @@ def verify_calls(judgments):
 
 
 def refuse_what_is_too_long(here):
-    [verdict] = judge(here, [LONG], codes=(69,))
+    # 2, not 69: the server was there, and said no.
+    [verdict] = judge(here, [LONG], codes=(2,))
     verify_missing(verdict, "too_long")
     print("too long: no vote, and nothing was cut")
 
@@ -126,15 +127,19 @@ def ask_for_no_model(here, port):
 
 def end_the_server(here, port):
     """In mid-run, and for good. Judges that write one word, so that votes come in before and after."""
-    here.write_panel(panel(port, {name: JUDGES["plain" if name == "structured" else name] for name in JUDGES}))
+    brief = {"template": "direct", "scoring": "discrete", "params": {"temperature": 0.3, "max_tokens": 8, "seed": 17}}
+    here.write_panel(panel(port, {**JUDGES, "structured": brief}))
     here.write_lines("cases.jsonl", MANY)
+    many = {case["id"] for case in MANY}
     running = here.start("judge", "cases.jsonl", "-c", "panel.yaml", "-o", "verdicts.jsonl", "--quiet", "--no-cache", "-j", "2")
     try:
-        stage.wait_until(lambda: (here.folder / "verdicts.jsonl").exists() and len(here.lines("verdicts.jsonl")) >= 3, "three verdicts", limit_s=300)
+        # The output file appears when the run is over; judgments are stored as they arrive. Before the first, the newest run is another.
+        stage.wait_until(lambda: sum(judgment["case"] in many for judgment in here.judgments()) >= 9 or running.poll() is not None, "nine judgments", limit_s=300)
         subprocess.run([stage.ROOT / "scripts" / "local-vllm", "stop", "--port", str(port)], check=True)
         code = running.wait(timeout=300)
     finally:
         running.kill()
+        running.wait()
     stage.check(code == 0, f"ended with {code}: {(here.folder / 'tribunal.log').read_text(encoding='utf-8')[-2000:]}")
     verdicts = here.lines("verdicts.jsonl")
     stage.check(len(verdicts) == len(MANY), f"{len(verdicts)} verdicts of {len(MANY)}")
