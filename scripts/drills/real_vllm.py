@@ -134,7 +134,8 @@ def end_the_server(here, port):
     running = here.start("judge", "cases.jsonl", "-c", "panel.yaml", "-o", "verdicts.jsonl", "--quiet", "--no-cache", "-j", "2")
     try:
         # The output file appears when the run is over; judgments are stored as they arrive. Before the first, the newest run is another.
-        stage.wait_until(lambda: sum(judgment["case"] in many for judgment in here.judgments()) >= 9 or running.poll() is not None, "nine judgments", limit_s=300)
+        stage.wait_until(lambda: sum(judgment["case"] in many for judgment in here.judgments()) >= 9 or running.poll() is not None,
+                         "nine judgments", limit_s=300)
         subprocess.run([stage.ROOT / "scripts" / "local-vllm", "stop", "--port", str(port)], check=True)
         code = running.wait(timeout=300)
     finally:
