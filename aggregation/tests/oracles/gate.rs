@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use aggregation::gate::{GateCase, GateMeasure, GateRule, GateScore, ThresholdGate, threshold_gate};
+use aggregation::gate::{
+    GateCase, GateMeasure, GateRule, GateScore, SkewGuard, ThresholdGate, threshold_gate,
+};
 use serde_json::Value as Json;
 
 use crate::harness::{Computed, check, present};
@@ -21,6 +23,7 @@ fn oracles_gate_mean() {
         let gate = ThresholdGate {
             confidence: input["confidence"].as_f64().unwrap(),
             min_n: 0,
+            skew: SkewGuard::None,
             ..ThresholdGate::new(input["threshold"].as_f64().unwrap(), GateMeasure::Mean)
         };
         let own = threshold_gate(&gate, &cases).unwrap();
