@@ -13,6 +13,8 @@ use super::{GateBounds, GateOutcome, GateReason, GateRule, SLACK, ShareReport, S
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limit {
     pub threshold: f64,
+    /// Least and greatest value that there can be.
+    pub ends: (f64, f64),
     /// Whether the threshold itself is not enough.
     pub is_strict: bool,
     pub rule: GateRule,
@@ -212,7 +214,7 @@ fn guarded(
     let (more, more_sources) = with_one_more(values, sources, lowest);
     let mean = clustered_mean(&more, more_sources);
     let mut own = bounds(limit, kind, &more, mean).ok()?;
-    if let Some((low, high)) = two_values(values).filter(|_| !is_shared) {
+    if let Some((low, high)) = two_values(values, limit.ends).filter(|_| !is_shared) {
         let (lower, upper) = exact_bounds(values, low, high, values.len(), limit.confidence)?;
         own = GateBounds { lower: own.lower.min(lower), upper: own.upper.max(upper), ..own };
     }

@@ -3,13 +3,23 @@
 //! Owns the decision and every number that a report needs of it; knows nothing of panels, files and exit codes.
 //! Source: specification 7.
 
+mod baseline;
 mod cases;
 mod comparison;
+mod ppi;
 mod share;
 mod skew;
 mod threshold;
 
+pub use baseline::{
+    BaselineError, BaselineGate, BaselineIdentity, BaselineOutcome, Claim, Compared, PairedCase,
+    difference_gate, win_rate_gate,
+};
 pub use cases::{GateCase, GateScore};
+pub use ppi::{
+    Lambda, MeanEstimate, PpiCases, PpiError, PpiGate, PpiOutcome, PredictionPowered, ppi_gate,
+    prediction_powered,
+};
 pub use threshold::{GateError, GateMeasure, ThresholdGate, threshold_gate};
 
 use serde::{Deserialize, Serialize};
@@ -91,6 +101,8 @@ pub enum GateReason {
     NothingScored,
     #[error("fewer cases have a score than the gate asks for")]
     TooFewCases,
+    #[error("fewer cases have a person's score than the gate asks for")]
+    TooFewLabels,
     #[error("too many cases have no score")]
     TooManyMissing,
     #[error("nothing is known of how much cases vary")]
@@ -99,6 +111,8 @@ pub enum GateReason {
     BoundsHoldThreshold,
     #[error("one more case like the one that speaks most against it could change the decision")]
     OneMoreCouldChange,
+    #[error("the exact test of the pairs that differ does not bear the decision out")]
+    ExactTestDisagrees,
     #[error("cases that wait for a person could change the decision")]
     PendingCouldChange,
     #[error("the cases that all judges covered decide otherwise")]

@@ -16,7 +16,7 @@ pub(super) fn exact_bounds(
     trials: usize,
     confidence: f64,
 ) -> Option<(f64, f64)> {
-    let all = values.iter().filter(|value| **value >= high).count();
+    let all = values.iter().filter(|value| **value >= high - SLACK).count();
     // Trials are fewer than values only where all values are the same.
     let hits = u64::try_from(if all == values.len() { trials } else { all }).ok()?;
     let trials = u64::try_from(trials).ok()?;
@@ -25,15 +25,15 @@ pub(super) fn exact_bounds(
     Some((lower, clopper_pearson_upper(hits, trials, confidence).map(place)?))
 }
 
-/// The two values, if there are no others: 0 and 1 where all are one of these.
-pub(super) fn two_values(values: &[f64]) -> Option<(f64, f64)> {
+/// The two values, if there are no others: both ends of the range where all are one of these.
+pub(super) fn two_values(values: &[f64], ends: (f64, f64)) -> Option<(f64, f64)> {
     let low = values.iter().copied().reduce(f64::min)?;
     let high = values.iter().copied().reduce(f64::max)?;
-    let is_end = |value: f64| value <= 0.0 || value >= 1.0;
-    let (low, high) = if high - low > SLACK { (low, high) } else { (0.0, 1.0) };
-    let one_of_two = |value: &f64| (value - low).abs() <= SLACK || (value - high).abs() <= SLACK;
-    let only_two = values.iter().all(one_of_two);
-    (only_two && (high - low > SLACK || values.iter().all(|value| is_end(*value)))).then_some((low, high))
+    let is = |value: f64, other: f64| (value - other).abs() <= SLACK;
+    if is(low, high) {
+        return (is(low, ends.0) || is(high, ends.1)).then_some(ends);
+    }
+    values.iter().all(|value| is(*value, low) || is(*value, high)).then_some((low, high))
 }
 
 /// About how many cases decide if the share stays; `None` if no number does.
@@ -57,4 +57,20 @@ pub(super) fn more_for_share(share: f64, limit: &Limit, n: f64) -> Option<f64> {
         if decides(middle) { high = middle } else { low = middle }
     }
     Some(high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::two_values;
+
+    #[test]
+    fn only_two_values_are_a_share() {
+        let check = |values: &[f64], two| assert_eq!(two_values(values, (0.0, 1.0)), two, "{values:?}");
+        check(&[0.7, 1.0, 0.7], Some((0.7, 1.0)));
+        check(&[0.7, 1.0, 0.8], None);
+        check(&[1.0, 1.0], Some((0.0, 1.0)));
+        check(&[0.85, 0.85], None);
+        check(&[], None);
+        assert_eq!(two_values(&[0.0, 0.0], (-1.0, 1.0)), None);
+    }
 }

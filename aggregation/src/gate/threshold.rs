@@ -67,6 +67,7 @@ pub fn threshold_gate(gate: &ThresholdGate, cases: &[GateCase]) -> Result<GateOu
     };
     let limit = Limit {
         threshold: gate.threshold,
+        ends: (0.0, 1.0),
         is_strict: false,
         rule: gate.rule,
         confidence: gate.confidence,
