@@ -1,6 +1,6 @@
 //! Laws of gates, for any scores.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "test: a fault here fails it")]
+#![expect(clippy::unwrap_used, reason = "test: a fault here fails it")]
 
 use aggregation::Decision;
 use aggregation::drift::{
@@ -202,7 +202,7 @@ proptest! {
         let is_fine = |values: &[f64]| values.iter().all(|value| value.is_finite());
         let windows = two_windows(&x, &y, TwoWindowsSettings { min_scores: 1, ..TwoWindowsSettings::default() });
         prop_assert_eq!(windows.is_ok(), is_fine(&x) && is_fine(&y));
-        if let Ok(test) = windows.map(|own| own.test).unwrap_or(Err(aggregation::UndefinedReason::Empty)) {
+        if let Ok(test) = windows.map_or(Err(aggregation::UndefinedReason::Empty), |own| own.test) {
             prop_assert!((0.0..=1.0).contains(&test.p) && test.cliffs_delta.abs() <= 1.0 + 1e-12);
         }
         let reference = Reference::new(0.8, 0.1).unwrap();
