@@ -142,7 +142,8 @@ mod tests {
 
     #[test]
     fn the_interval_of_alpha_holds_alpha_and_narrows_with_more_units() {
-        let unit = |i: usize| vec![Some(i % 3), Some(if i % 4 == 0 { (i + 1) % 3 } else { i % 3 }), None];
+        let unit =
+            |i: usize| vec![Some(i % 3), Some(if i.is_multiple_of(4) { (i + 1) % 3 } else { i % 3 }), None];
         let width = |n: usize| {
             let counts = RatingCounts::from_ratings(3, &(0..n).map(unit).collect::<Vec<_>>()).unwrap();
             let alpha = krippendorff_alpha(&counts, Level::Nominal).unwrap().alpha;

@@ -110,12 +110,12 @@ impl<'a> Level<'a> {
     /// The labels from 0 to 1; `None` without order. Values increase: see [`Level::check`].
     #[expect(clippy::cast_precision_loss, reason = "scales have few labels")]
     pub(crate) fn scores01(self, labels: usize) -> Option<Vec<f64>> {
-        let last = labels.saturating_sub(1).max(1) as f64;
+        let steps = labels.saturating_sub(1).max(1) as f64;
         match self {
             Self::Nominal => None,
-            Self::Ordinal => Some((0..labels).map(|label| label as f64 / last).collect()),
+            Self::Ordinal => Some((0..labels).map(|label| label as f64 / steps).collect()),
             Self::Interval(values) => {
-                let (least, most) = (values.first().copied()?, values.last().copied()?);
+                let (least, most) = (*values.first()?, *values.last()?);
                 // Halved first: the width of the widest scale is not a finite number.
                 let width = most / 2.0 - least / 2.0;
                 let score = |value: &f64| if width > 0.0 { (value / 2.0 - least / 2.0) / width } else { 0.0 };

@@ -217,8 +217,9 @@ mod tests {
 
     #[test]
     fn an_interval_says_how_it_was_found() {
-        let pairs =
-            |n: usize| (0..n).map(|i| (i % 3, if i % 5 == 0 { 0 } else { i % 3 })).collect::<Vec<_>>();
+        let pairs = |n: usize| {
+            (0..n).map(|i| (i % 3, if i.is_multiple_of(5) { 0 } else { i % 3 })).collect::<Vec<_>>()
+        };
         let method = |pairs: &[(usize, usize)]| {
             kappa_interval(&table(pairs), Distance::Nominal, None, Resampling::default()).unwrap().1
         };
