@@ -124,6 +124,19 @@ impl<'a> Level<'a> {
         }
     }
 
+    /// How far two labels are apart, in their values or places; 1 on labels without order.
+    #[expect(clippy::cast_precision_loss, reason = "scales have few labels")]
+    pub(crate) fn label_distance(self, one: usize, other: usize) -> f64 {
+        match self {
+            Self::Nominal => f64::from(u8::from(one != other)),
+            Self::Ordinal => one.abs_diff(other) as f64,
+            Self::Interval(values) => {
+                let value = |label: usize| values.get(label).copied().unwrap_or_default();
+                (value(one) - value(other)).abs()
+            }
+        }
+    }
+
     /// Refuses values that are not those of an ordered scale.
     pub(crate) fn check(self, labels: usize) -> Result<(), PositionsError> {
         self.positions().map_or(Ok(()), |values| check_increasing(labels, values))
