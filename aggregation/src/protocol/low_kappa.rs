@@ -93,10 +93,9 @@ pub struct Diagnosis {
 pub fn diagnose(judge: &JudgeAgreement, history: History, thresholds: TreeThresholds) -> Diagnosis {
     let (own, people) = (judge.truth.headline, judge.people);
     let finding = match (own, people) {
-        (Err(undefined), _) => Finding::Unknown(undefined.reason),
         (Ok(own), _) if own.n < thresholds.least_cases => Finding::Unknown(UndefinedReason::TooFew),
         (Ok(own), _) if own.value >= thresholds.judge - SLACK => Finding::Enough,
-        (Ok(_), Err(undefined)) => Finding::Unknown(undefined.reason),
+        (Err(undefined), _) | (Ok(_), Err(undefined)) => Finding::Unknown(undefined.reason),
         (Ok(_), Ok(people)) => Finding::Low(cause(people.value, judge.unsure_share, history, thresholds)),
     };
     let people_are_low = people.is_ok_and(|known| known.value < thresholds.people - SLACK);
