@@ -1,6 +1,6 @@
 //! Laws of agreement that hold for any labels, and what happens to input that is none.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "test: a fault here fails it")]
+#![expect(clippy::unwrap_used, reason = "test: a fault here fails it")]
 
 use aggregation::UndefinedReason;
 use aggregation::agreement::{
