@@ -46,6 +46,7 @@ pub fn kappa_difference(
     let scale = cases.scale();
     let labels = scale.vote_classes().ok_or(UndefinedReason::Empty)?;
     let (distance, positions) = distance_on(scale);
+    // The places of a scale's labels are finite and differ.
     let mut kernel = Kernel::new(labels, distance, positions).map_err(|_| UndefinedReason::Empty)?;
     let mut counts = vec![0.0; labels * labels];
     let mut kappa = |pairs: &mut dyn Iterator<Item = (usize, usize)>| {
