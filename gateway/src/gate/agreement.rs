@@ -55,9 +55,10 @@ impl Agreement {
                 let pair = (Some(cell / labels), Some(cell % labels));
                 std::iter::repeat_n(pair, usize::try_from(*count).unwrap_or(usize::MAX))
             });
-            let kappa = Confusion::from_pairs(labels, pairs)
-                .map_err(|error| error.to_string())
-                .and_then(|table| cohen_kappa(&table, distance, positions).map_err(|error| error.to_string()));
+            let kappa =
+                Confusion::from_pairs(labels, pairs).map_err(|error| error.to_string()).and_then(|table| {
+                    cohen_kappa(&table, distance, positions).map_err(|error| error.to_string())
+                });
             let (kappa, undefined) = match kappa.map(|cohen| cohen.kappa) {
                 Ok(Ok(kappa)) => (Some(kappa.value), None),
                 Ok(Err(reason)) => (None, Some(reason.to_string())),
