@@ -57,6 +57,7 @@ pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
         } else {
             CandidateTexts::Required
         },
+        from: args.from,
     };
     let (file, checked) = check_cases(path, &options).await?;
     refuse_bad_cases(path, &checked, &args)?;
@@ -438,6 +439,7 @@ fn read_cases(
 fn resume_command(run_id: &str, args: &JudgeArgs) -> String {
     let mut words = vec![String::from("tribunal judge")];
     words.extend(args.cases.as_ref().map(|cases| cases.display().to_string()));
+    words.extend(args.from.map(|tool| format!("--from {tool}")));
     words.extend(args.panel.as_ref().map(|panel| format!("-p {panel}")));
     words.extend(args.out.as_ref().map(|out| format!("-o {}", out.display())));
     words.push(format!("--resume {run_id}"));

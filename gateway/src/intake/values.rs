@@ -77,6 +77,21 @@ impl<R: BufRead> JsonValues<R> {
         record(self.line)
     }
 
+    /// The element that begins with this byte, which stands in an array or in a document around it.
+    pub(super) fn element_of_array(&mut self, first: u8) -> Record {
+        self.element(first, Place::AfterElement)
+    }
+
+    /// Line of the next byte, from 1.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// What [`Self::read_element`] read, up to the limit.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.buffer
+    }
+
     fn element(&mut self, first: u8, then: Place) -> Record {
         let line = self.line;
         match self.read_element(first) {
@@ -97,7 +112,7 @@ impl<R: BufRead> JsonValues<R> {
     }
 
     /// The next byte that is not white space, consumed.
-    fn next_visible(&mut self) -> io::Result<Option<u8>> {
+    pub(super) fn next_visible(&mut self) -> io::Result<Option<u8>> {
         loop {
             let Some(&byte) = self.input.fill_buf()?.first() else { return Ok(None) };
             self.input.consume(1);
@@ -111,7 +126,7 @@ impl<R: BufRead> JsonValues<R> {
 
     /// Fills the buffer with one element (up to the limit) and returns its length in bytes. An element that the end of
     /// input cuts off stays as it is: its parser says so.
-    fn read_element(&mut self, first: u8) -> io::Result<usize> {
+    pub(super) fn read_element(&mut self, first: u8) -> io::Result<usize> {
         self.buffer.clear();
         self.buffer.push(first);
         let mut scan = Scan::default();

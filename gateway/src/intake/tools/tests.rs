@@ -1,0 +1,262 @@
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::case::{Candidates, Case};
+use crate::intake::problem::CaseProblem;
+use crate::intake::{CaseFile, IntakeOptions, Report, validate};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/intake/tools/fixtures").join(name)
+}
+
+fn from(tool: Tool) -> IntakeOptions {
+    IntakeOptions { from: Some(tool), ..IntakeOptions::default() }
+}
+
+fn read(path: &Path, tool: Tool) -> (Vec<Case>, Vec<CaseProblem>) {
+    let (mut cases, mut problems) = (Vec::new(), Vec::new());
+    for read in CaseFile::open(path).unwrap().read(&from(tool)).unwrap() {
+        match read {
+            Ok(case) => cases.push(case),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    (cases, problems)
+}
+
+fn read_text(name: &str, text: &str, tool: Tool) -> Result<Report, IntakeError> {
+    validate(&CaseFile::spool(Path::new(name), text.as_bytes())?, &from(tool))
+}
+
+fn case<'a>(cases: &'a [Case], id: &str) -> &'a Case {
+    cases.iter().find(|case| case.id.0 == id).unwrap_or_else(|| panic!("{id} in {cases:?}"))
+}
+
+fn one(case: &Case) -> (&str, Option<&str>) {
+    match &case.candidates {
+        Candidates::One(answer) => (&answer.output, answer.model.as_deref()),
+        Candidates::Pair { .. } => panic!("a pair"),
+    }
+}
+
+#[test]
+fn promptfoo_documents_and_lines_give_the_same_cases() {
+    let (mut cases, problems) = read(&fixture("promptfoo.json"), Tool::Promptfoo);
+    let (mut lines, _) = read(&fixture("promptfoo.jsonl"), Tool::Promptfoo);
+    assert_eq!(cases.len(), 7);
+    let peru = case(&cases, "test-0-prompt-1-tutor-2");
+    assert_eq!(peru.input.as_deref(), Some("Answer in one word: What is the capital of Peru?"));
+    assert_eq!(one(peru), ("Lima.", Some("tutor-2")));
+    assert_eq!(peru.reference.as_deref(), Some("Lima"), "the var `expected`");
+    assert_eq!(peru.source.as_deref(), Some("test-0"));
+    assert_eq!(peru.metadata["question"], "What is the capital of Peru?");
+    let colour = case(&cases, "test-2-prompt-1-tutor-2");
+    assert_eq!(one(colour).0, r#"{"colours":["red","white"]}"#);
+    assert_eq!(colour.reference.as_deref(), Some("red"), "the check `equals`");
+    let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+    assert_eq!(problem.id.as_deref(), Some("test-3-prompt-1-tutor-2"));
+    assert!(problem.to_string().contains("the tutor is away") && !problem.fatal && problem.line > 1);
+    cases.sort_by(|a, b| a.id.cmp(&b.id));
+    lines.sort_by(|a, b| a.id.cmp(&b.id));
+    assert_eq!(cases, lines);
+}
+
+#[test]
+fn inspect_samples_are_cases_of_their_epochs() {
+    let (cases, problems) = read(&fixture("inspect.json"), Tool::Inspect);
+    assert_eq!(cases.len(), 4);
+    let peru = case(&cases, "peru-epoch-2");
+    assert_eq!(one(peru), ("Lima.", Some("mockllm/model")));
+    assert_eq!((peru.reference.as_deref(), peru.source.as_deref()), (Some("Lima"), Some("peru")));
+    assert_eq!(peru.metadata["topic"], "capitals");
+    let water = case(&cases, "2-epoch-1");
+    assert_eq!(
+        water.input.as_deref(),
+        Some("[system]\nBe brief.\n\n[user]\nBoiling point of water in Celsius?")
+    );
+    assert_eq!(water.reference.as_deref(), Some("100\n100 degrees"));
+    let names: Vec<_> = problems.iter().filter_map(|problem| problem.id.as_deref()).collect();
+    assert_eq!(names, ["away-epoch-1", "away-epoch-2"]);
+    assert!(problems.iter().all(|problem| problem.to_string().contains("the tutor is away")));
+}
+
+#[test]
+fn mt_bench_answers_are_judged_alone_or_in_pairs() {
+    let (cases, problems) = read(&fixture("mt_bench/model_answer/tutor-b.jsonl"), Tool::MtBench);
+    assert!(problems.is_empty(), "{problems:?}");
+    let math = case(&cases, "901");
+    assert_eq!(math.input.as_deref(), Some("[user]\nWhat is 12 times 12?\n\n[user]\nAnd half of that?"));
+    assert_eq!(one(math), ("[assistant]\nIt is 140.\n\n[assistant]\n70.", Some("tutor-b")));
+    assert_eq!(math.reference.as_deref(), Some("[assistant]\n144\n\n[assistant]\n72"));
+    assert_eq!(math.metadata["category"], "math");
+    assert_eq!((one(case(&cases, "902")).0, &case(&cases, "902").reference), ("Blue.", &None));
+    let (pairs, problems) = read(&fixture("mt_bench"), Tool::MtBench);
+    assert!(problems.is_empty(), "{problems:?}");
+    let Candidates::Pair { a, b } = &case(&pairs, "902").candidates else { panic!("{pairs:?}") };
+    assert_eq!((a.output.as_str(), a.model.as_deref()), ("Red.", Some("tutor-a")));
+    assert_eq!((b.output.as_str(), b.model.as_deref()), ("Blue.", Some("tutor-b")));
+}
+
+/// An MT-bench folder of these files.
+fn bench(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+const QUESTION: &str = "{\"question_id\":1,\"turns\":[\"q\"]}\n";
+const ANSWER: &str = "{\"question_id\":1,\"model_id\":\"m\",\"choices\":[{\"turns\":[\"x\"]}]}\n";
+const OTHER: &str = "{\"question_id\":2,\"model_id\":\"n\",\"choices\":[{\"turns\":[\"y\"]}]}\n";
+
+#[test]
+fn mt_bench_folders_with_a_gap_are_refused_by_name() {
+    let check = |files: &[(&str, &str)], said: &str| {
+        let folder = bench(files);
+        let message = match CaseFile::open(folder.path()).unwrap().read(&from(Tool::MtBench)) {
+            Err(error) => error.to_string(),
+            Ok(reader) => reader
+                .filter_map(Result::err)
+                .map(|problem| problem.to_string())
+                .collect::<Vec<_>>()
+                .join("\n"),
+        };
+        assert!(message.contains(said), "{said} is not in: {message}");
+    };
+    let twice = format!("{QUESTION}{QUESTION}");
+    let (a, b, c) = ("model_answer/a.jsonl", "model_answer/b.jsonl", "model_answer/c.jsonl");
+    let question = ("question.jsonl", QUESTION);
+    check(&[question, (a, ANSWER), (b, ANSWER), (c, ANSWER)], "3 files in `model_answer`");
+    check(&[question, (a, ANSWER), (b, OTHER)], "the second file has no answer");
+    check(&[question, (a, OTHER)], "`question_id` is not in `question.jsonl`");
+    check(&[(a, ANSWER)], "question.jsonl");
+    check(&[("question.jsonl", &twice), (a, ANSWER)], "line 2: `question_id` `1` stands twice");
+    check(&[("question.jsonl", "{\"id\":1}"), (a, ANSWER)], "`question_id` missing or of another kind");
+    check(&[question, (a, "{\"question_id\":1,\"model_id\":\"m\",\"choices\":[]}")], "no turns");
+}
+
+#[test]
+fn a_file_beside_the_answers_has_a_limit() {
+    let folder = bench(&[("model_answer/a.jsonl", ANSWER)]);
+    let file = std::fs::File::create(folder.path().join("question.jsonl")).unwrap();
+    file.set_len((64 << 20) + 1).unwrap();
+    let error = CaseFile::open(folder.path()).unwrap().read(&from(Tool::MtBench)).unwrap_err();
+    assert!(error.to_string().contains("longer than 64 MiB"), "{error}");
+}
+
+#[test]
+fn the_file_of_another_tool_is_named() {
+    for (name, found) in [
+        ("promptfoo.json", Tool::Promptfoo),
+        ("promptfoo.jsonl", Tool::Promptfoo),
+        ("inspect.json", Tool::Inspect),
+        ("mt_bench/model_answer/tutor-a.jsonl", Tool::MtBench),
+    ] {
+        let file = CaseFile::open(&fixture(name)).unwrap();
+        for asked in [Tool::Promptfoo, Tool::Inspect, Tool::MtBench].into_iter().filter(|tool| *tool != found)
+        {
+            let error = file.read(&from(asked)).unwrap_err().to_string();
+            let hint = format!("looks like a file of {found}, not of {asked}; hint: --from {found}");
+            assert!(error.contains(&hint), "{error}");
+        }
+        let report = validate(&file, &IntakeOptions::default()).unwrap();
+        let expected = Problem::FileOfTool(found);
+        assert_eq!(report.problems[0].problems, [FieldProblem::record(expected)], "{name}");
+        assert!(report.problem_count == 1 && report.stopped_early(), "{name}");
+    }
+}
+
+#[test]
+fn forms_that_are_not_read_are_named() {
+    let check = |name: &str, text: &str, tool, said: &str| {
+        let error = read_text(name, text, tool).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    };
+    check("x.csv", include_str!("fixtures/promptfoo.csv"), Tool::Promptfoo, "write .json or .jsonl");
+    check("x.eval", "PK\u{3}\u{4}...", Tool::Inspect, "hint: `inspect log convert --to json");
+    let plain = CaseFile::spool(Path::new("x.eval"), "PK\u{3}\u{4}...".as_bytes()).unwrap();
+    let error = plain.read(&IntakeOptions::default()).unwrap_err();
+    assert!(matches!(error, IntakeError::FileOfTool(Tool::Inspect)), "{error}");
+    let folder = CaseFile::open(&fixture("mt_bench")).unwrap();
+    assert!(matches!(folder.read(&from(Tool::Inspect)), Err(IntakeError::Open { .. })));
+}
+
+#[test]
+fn good_cases_with_a_tools_names_are_cases() {
+    let text = r#"{"question_id": 1, "turns": ["q"], "output": "x"}"#;
+    let file = CaseFile::spool(Path::new("-"), text.as_bytes()).unwrap();
+    let report = validate(&file, &IntakeOptions::default()).unwrap();
+    assert_eq!((report.cases, report.problem_count), (1, 0));
+}
+
+#[test]
+fn a_file_cut_off_is_never_judged_in_part() {
+    for (name, tool) in [("promptfoo.json", Tool::Promptfoo), ("inspect.json", Tool::Inspect)] {
+        let text = std::fs::read_to_string(fixture(name)).unwrap();
+        for part in [2, 3, 5] {
+            let end = text.len() - text.len() / part;
+            let report = read_text(name, text.get(..end).unwrap(), tool).unwrap();
+            assert!(report.stopped_early(), "{name} cut at {end}");
+            let last = report.problems.last().unwrap();
+            assert_eq!(last.problems, [FieldProblem::record(Problem::CutOff)]);
+        }
+    }
+}
+
+#[test]
+fn results_that_stand_twice_are_found() {
+    let text = include_str!("fixtures/promptfoo.jsonl");
+    let report = read_text("x.jsonl", &format!("{text}\n{text}"), Tool::Promptfoo).unwrap();
+    assert_eq!(report.duplicate_count, 7);
+}
+
+#[test]
+fn records_of_no_tool_are_named() {
+    let check = |text: &str, tool, said: &str| {
+        let report = read_text("-", text, tool).unwrap();
+        let problem = report.problems[0].to_string();
+        assert!(problem.contains(said), "{problem}");
+    };
+    check(
+        "{\"promptIdx\": 1}",
+        Tool::Promptfoo,
+        "`testIdx` missing or of another kind than promptfoo writes",
+    );
+    check("{\"promptIdx\": 1, \"testIdx\": 0}", Tool::Promptfoo, "`provider` missing");
+    check("{\"id\": 1}", Tool::Promptfoo, "no list at `results.results`; hint:");
+    check("{\"samples\": [{\"id\": \"x\"}]}", Tool::Inspect, "`samples.epoch` missing");
+    check("{\"samples\": [{\"epoch\": 1}]}", Tool::Inspect, "`samples.id` missing");
+    check("{\"samples\": [3]}", Tool::Inspect, "`samples` missing");
+    let unasked =
+        "{\"samples\": [{\"id\": 1, \"epoch\": 1, \"output\": {\"choices\": [], \"completion\": \"\"}}]}";
+    check(unasked, Tool::Inspect, "case `1-epoch-1`: `output.completion` holds no answer");
+    let refused = "{\"samples\": [{\"id\": 1, \"epoch\": 1, \"output\": {\"error\": \"too long\"}}]}";
+    check(refused, Tool::Inspect, "`output.error` holds no answer: too long");
+    let silent = "{\"promptIdx\": 1, \"testIdx\": 0, \"provider\": \"p\", \"response\": {\"output\": null}}";
+    check(silent, Tool::Promptfoo, "`response` holds no answer: no output");
+    assert_eq!(
+        "nobody".parse::<Tool>().unwrap_err().to_string(),
+        "no reader for `nobody`; hint: there are promptfoo, inspect, mt-bench"
+    );
+}
+
+#[test]
+fn a_promptfoo_reference_is_taken_only_when_there_is_one() {
+    let check = |test: Value, vars: Value, reference: Option<&str>| {
+        let result = serde_json::json!({"testIdx": 0, "promptIdx": 0, "provider": "p", "vars": vars,
+            "prompt": {"raw": "[{\"role\":\"user\",\"content\":\"q\"}]"}, "response": {"output": "x"}, "testCase": {"assert": test}});
+        let case: Case = promptfoo::case_of(result).1.unwrap().try_into().unwrap();
+        assert_eq!(case.reference.as_deref(), reference);
+        assert_eq!(case.input.as_deref(), Some("[user]\nq"));
+    };
+    let value = serde_json::json!([{"type": "equals", "value": "a"}, {"type": "contains", "value": "b"}]);
+    let none = || serde_json::json!({});
+    check(value.clone(), none(), Some("a"));
+    check(value.clone(), serde_json::json!({"expected": "a"}), Some("a"));
+    check(value, serde_json::json!({"expected": "other"}), None);
+    check(serde_json::json!([{"type": "similar", "value": ["a", "b"]}]), none(), None);
+    check(serde_json::json!([{"type": "contains", "value": "b"}]), none(), None);
+}
