@@ -98,13 +98,15 @@ pub enum Problem {
     TwiceInMetadata,
     #[error("this looks like a file of {0}; hint: --from {0}")]
     FileOfTool(Tool),
-    #[error(
-        "missing or of another kind than {0} writes; hint: name the tool that wrote the file with --from"
-    )]
+    #[error("missing or of another kind than {0} writes; hint: --from {0} reads {files}", files = .0.files())]
     NotOfTool(Tool),
-    #[error("the file ends in the middle of the document; hint: it was cut off, let the tool write it again")]
-    CutOff,
-    #[error("no list at `{0}`; hint: name the tool that wrote the file with --from")]
+    #[error(
+        "the file is cut off: it ends after {bytes} bytes, in the middle of the document; hint: let the tool write it again"
+    )]
+    CutOff { bytes: u64 },
+    #[error(
+        "no list at `{0}`; hint: name the tool that wrote the file with --from, or leave --from out if these are cases"
+    )]
     NoListAt(String),
     #[error("holds no answer: {0}")]
     NoResponse(String),

@@ -48,6 +48,8 @@ pub enum IntakeError {
     TableOfTool { path: PathBuf, tool: Tool },
     #[error("`{}` has {found} files in `model_answer`, and one or two can be judged; hint: name one of them, or move the others away", path.display())]
     AnswerFiles { path: PathBuf, found: usize },
+    #[error("`{}` is missing; hint: mt-bench's answers are judged where the tool wrote them, with `question.jsonl` beside `model_answer`", path.display())]
+    NoQuestions { path: PathBuf },
     #[error("`{}`, line {line}: {problem}", path.display())]
     SideFile { path: PathBuf, line: u64, problem: FieldProblem },
 }
@@ -91,10 +93,14 @@ impl CaseFile {
 
     /// From the first case; may be called again, also while another reader is open.
     pub fn read(&self, options: &IntakeOptions) -> Result<CaseReader, IntakeError> {
+        let is_folder = self.spooled.is_none() && self.path.is_dir();
         let Some(tool) = options.from else {
+            if is_folder {
+                return Err(IntakeError::FileOfTool(Tool::MtBench));
+            }
             return CaseReader::new(self.bytes()?, self.format, options.clone());
         };
-        let records = if self.spooled.is_none() && self.path.is_dir() {
+        let records = if is_folder {
             ToolRecords::of_folder(tool, &self.path)?
         } else {
             ToolRecords::new(tool, &self.path, self.format, self.bytes()?)?

@@ -4,11 +4,9 @@ use std::io::BufRead;
 
 use serde_json::{Map, Value};
 
-use crate::intake::MAX_RECORD_BYTES;
-use crate::intake::json;
 use crate::intake::problem::Problem;
 use crate::intake::reader::Record;
-use crate::intake::values::JsonValues;
+use crate::intake::values::{Element, JsonValues};
 
 /// Walks to the list at `path`, keeps the outer values of `keep` that stand before it, and passes over the rest.
 pub(super) struct Document<R> {
@@ -74,7 +72,9 @@ impl<R: BufRead> Document<R> {
             return Err(Problem::Unexpected(char::from(byte)));
         }
         self.place = Place::After;
-        Ok(Some(self.values.element_of_array(byte)))
+        let line = self.values.line();
+        let length = self.pass_over(byte)?;
+        Ok(Some(Record { line, value: self.values.parsed(length), fatal: false }))
     }
 
     /// From the first brace to the bracket that opens the list.
@@ -148,18 +148,23 @@ impl<R: BufRead> Document<R> {
 
     fn visible(&mut self) -> Result<u8, Problem> {
         let byte = self.values.next_visible().map_err(|error| Problem::Unreadable(error.to_string()))?;
-        byte.ok_or(Problem::CutOff)
+        byte.ok_or_else(|| self.cut_off())
     }
 
+    /// The length of the element that begins with this byte. In a document, no element is the last thing.
     fn pass_over(&mut self, first: u8) -> Result<usize, Problem> {
-        self.values.read_element(first).map_err(|error| Problem::Unreadable(error.to_string()))
+        let element = self.values.read_element(first);
+        let Element { length, is_whole } = element.map_err(|error| Problem::Unreadable(error.to_string()))?;
+        if is_whole { Ok(length) } else { Err(self.cut_off()) }
+    }
+
+    fn cut_off(&self) -> Problem {
+        Problem::CutOff { bytes: self.values.offset() }
     }
 
     fn read_value(&mut self, first: u8) -> Result<Value, Problem> {
-        if self.pass_over(first)? > MAX_RECORD_BYTES {
-            return Err(Problem::TooLong);
-        }
-        json::parse_bytes(self.values.bytes()).map_err(|found| found.problem)
+        let length = self.pass_over(first)?;
+        self.values.parsed(length).map_err(|found| found.problem)
     }
 }
 
@@ -194,7 +199,8 @@ mod tests {
         let text = r#"{"evalId": "e", "results": {"results": [{"n": 1}, {"n": 2}], "stats": {"a": 1}}}"#;
         for end in 0..text.len() {
             let all = read(&text[..end]);
-            assert_eq!(all.last(), Some(&Err(Problem::CutOff)), "{}", &text[..end]);
+            let bytes = end as u64;
+            assert_eq!(all.last(), Some(&Err(Problem::CutOff { bytes })), "{}", &text[..end]);
         }
         assert!(read(text).iter().all(Result::is_ok));
     }

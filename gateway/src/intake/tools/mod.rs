@@ -41,6 +41,15 @@ impl Tool {
         }
     }
 
+    /// What of the tool is read.
+    pub(super) fn files(self) -> &'static str {
+        match self {
+            Self::Promptfoo => "what `promptfoo eval -o` writes to .json or .jsonl",
+            Self::Inspect => "its .json logs",
+            Self::MtBench => "an answer file in `model_answer`, or the folder around it",
+        }
+    }
+
     /// By the first bytes of a file, which may end anywhere. A guess: files of cases may use the same names.
     pub(super) fn of_head(head: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(head);
@@ -131,10 +140,9 @@ impl ToolRecords {
                 let records = Records::MtBench(Box::new(MtBench::of_folder(path)?));
                 Ok(Self { records, name: None })
             }
-            Tool::Promptfoo | Tool::Inspect => Err(IntakeError::Open {
-                path: path.to_owned(),
-                source: std::io::ErrorKind::IsADirectory.into(),
-            }),
+            Tool::Promptfoo | Tool::Inspect => {
+                Err(IntakeError::OtherTool { path: path.to_owned(), asked: tool, found: Tool::MtBench })
+            }
         }
     }
 

@@ -54,7 +54,11 @@ impl MtBench {
         answers: Input,
         others: Option<HashMap<String, Value>>,
     ) -> Result<Self, IntakeError> {
-        let questions = by_question(&folder.join("question.jsonl"))?;
+        let path = folder.join("question.jsonl");
+        if !path.exists() {
+            return Err(IntakeError::NoQuestions { path });
+        }
+        let questions = by_question(&path)?;
         let mut references = HashMap::new();
         let folder = folder.join("reference_answer");
         if folder.is_dir() {
@@ -80,7 +84,7 @@ impl MtBench {
         let question = self.questions.get(key).ok_or_else(|| lacks("question_id", Problem::NoQuestion))?;
         let turns = turns_of(question.get("turns"))
             .ok_or_else(|| lacks("question.turns", Problem::NotOfTool(Tool::MtBench)))?;
-        let output = answer_of(answer)?;
+        let output = answer_of(answer, "")?;
         let mut case = Map::new();
         case.insert("id".into(), json!(key));
         case.insert("source".into(), json!(key));
@@ -94,12 +98,13 @@ impl MtBench {
                 let other = others
                     .get(key)
                     .ok_or_else(|| lacks("b", Problem::NoResponse("the second file has no answer".into())))?;
-                let b = answer_of(other)?;
+                let b = answer_of(other, "b.")?;
                 case.insert("a".into(), json!({"output": output, "model": model}));
                 case.insert("b".into(), json!({"output": b, "model": model_of(other)}));
             }
         }
-        let reference = self.references.get(key).map(answer_of).transpose()?;
+        let reference =
+            self.references.get(key).map(|answer| answer_of(answer, "reference_answer.")).transpose()?;
         let own = turns_of(question.get("reference")).map(|turns| written_out(&turns));
         if let Some(reference) = reference.or(own) {
             case.insert("reference".into(), json!(reference));
@@ -129,13 +134,19 @@ fn turns_of(turns: Option<&Value>) -> Option<Vec<String>> {
     turns.iter().map(|turn| turn.as_str().map(str::to_owned)).collect()
 }
 
-/// The first choice, as MT-bench itself judges it.
-fn answer_of(answer: &Value) -> Result<String, FieldProblem> {
+/// What FastChat writes in place of an answer when its calls failed, and when its own model did.
+const FAILURES: [&str; 2] = ["$ERROR$", "ERROR"];
+
+/// The first choice, as MT-bench itself judges it. `place` is where the record stands, for messages.
+fn answer_of(answer: &Value, place: &str) -> Result<String, FieldProblem> {
+    let none = |why: String| FieldProblem::field(format!("{place}choices.turns"), Problem::NoResponse(why));
     let choice = answer.get("choices").and_then(Value::as_array).and_then(|choices| choices.first());
     let turns = turns_of(choice.and_then(|choice| choice.get("turns")));
-    let turns =
-        turns.ok_or_else(|| FieldProblem::field("choices.turns", Problem::NoResponse("no turns".into())))?;
-    Ok(written_out(&turns))
+    let turns = turns.ok_or_else(|| none("no turns".into()))?;
+    match turns.iter().find(|turn| FAILURES.contains(&turn.trim())) {
+        Some(failure) => Err(none(format!("`{}` stands for a call that failed", failure.trim()))),
+        None => Ok(written_out(&turns)),
+    }
 }
 
 fn messages(turns: &[String]) -> Value {

@@ -132,10 +132,22 @@ fn mt_bench_folders_with_a_gap_are_refused_by_name() {
     check(&[question, (a, ANSWER), (b, ANSWER), (c, ANSWER)], "3 files in `model_answer`");
     check(&[question, (a, ANSWER), (b, OTHER)], "the second file has no answer");
     check(&[question, (a, OTHER)], "`question_id` is not in `question.jsonl`");
-    check(&[(a, ANSWER)], "question.jsonl");
+    check(&[(a, ANSWER)], "question.jsonl` is missing; hint: mt-bench's answers are judged where");
     check(&[("question.jsonl", &twice), (a, ANSWER)], "line 2: `question_id` `1` stands twice");
     check(&[("question.jsonl", "{\"id\":1}"), (a, ANSWER)], "`question_id` missing or of another kind");
-    check(&[question, (a, "{\"question_id\":1,\"model_id\":\"m\",\"choices\":[]}")], "no turns");
+    let without = |turns: &str| {
+        format!(r#"{{"question_id":1,"model_id":"m","choices":[{{"index":0,"turns":{turns}}}]}}"#)
+    };
+    check(&[question, (a, &without("[]"))], "case `1`: `choices.turns` holds no answer: no turns");
+    let failed = without(r#"["x", "$ERROR$"]"#);
+    let said = "choices.turns` holds no answer: `$ERROR$` stands for a call that failed";
+    check(&[question, (a, &failed)], said);
+    check(&[question, (a, ANSWER), (b, &failed)], &format!("`b.{said}"));
+    check(
+        &[question, (a, ANSWER), ("reference_answer/r.jsonl", &failed)],
+        &format!("`reference_answer.{said}"),
+    );
+    check(&[question, (a, &without(r#"["ERROR"]"#))], "`ERROR` stands for a call that failed");
 }
 
 #[test]
@@ -170,6 +182,50 @@ fn the_file_of_another_tool_is_named() {
 }
 
 #[test]
+fn a_folder_of_another_tool_is_named() {
+    let folder = CaseFile::open(&fixture("mt_bench")).unwrap();
+    let error = folder.read(&from(Tool::Inspect)).unwrap_err().to_string();
+    assert!(
+        error.contains("looks like a file of mt-bench, not of inspect; hint: --from mt-bench"),
+        "{error}"
+    );
+    let error = folder.read(&IntakeOptions::default()).unwrap_err().to_string();
+    assert_eq!(error, "this looks like a file of mt-bench; hint: --from mt-bench");
+    let logs = tempfile::tempdir().unwrap();
+    assert!(matches!(CaseFile::open(logs.path()), Err(IntakeError::Open { .. })));
+}
+
+#[test]
+fn the_other_files_of_mt_bench_are_no_answers() {
+    let judgment = r#"{"question_id":1,"model":"m","judge":["j","single-v1"],"judgment":"Rating: [[9]]","score":9,"turn":1}"#;
+    for (name, text) in [("question.jsonl", QUESTION), ("model_judgment/j_single.jsonl", judgment)] {
+        let folder = bench(&[
+            ("question.jsonl", QUESTION),
+            ("mt/question.jsonl", QUESTION),
+            (&format!("mt/{name}"), text),
+        ]);
+        let path = folder.path().join("mt").join(name);
+        let (cases, problems) = read(&path, Tool::MtBench);
+        assert!(cases.is_empty());
+        let said = "`model_id` missing or of another kind than mt-bench writes; hint: --from mt-bench reads an answer file in `model_answer`, or the folder around it";
+        assert!(problems[0].to_string().contains(said), "{problems:?}");
+    }
+}
+
+#[test]
+fn cases_are_not_a_file_of_a_tool() {
+    let text = r#"{"id": "q1", "input": "q", "output": "x"}"#;
+    for (tool, said) in [
+        (Tool::Promptfoo, "no list at `results.results`; hint:"),
+        (Tool::Inspect, "leave --from out if these are cases"),
+    ] {
+        let report = read_text("cases.jsonl", text, tool).unwrap();
+        let [problem] = report.problems.as_slice() else { panic!("{report:?}") };
+        assert!(problem.to_string().contains(said), "{problem}");
+    }
+}
+
+#[test]
 fn forms_that_are_not_read_are_named() {
     let check = |name: &str, text: &str, tool, said: &str| {
         let error = read_text(name, text, tool).unwrap_err().to_string();
@@ -180,8 +236,6 @@ fn forms_that_are_not_read_are_named() {
     let plain = CaseFile::spool(Path::new("x.eval"), "PK\u{3}\u{4}...".as_bytes()).unwrap();
     let error = plain.read(&IntakeOptions::default()).unwrap_err();
     assert!(matches!(error, IntakeError::FileOfTool(Tool::Inspect)), "{error}");
-    let folder = CaseFile::open(&fixture("mt_bench")).unwrap();
-    assert!(matches!(folder.read(&from(Tool::Inspect)), Err(IntakeError::Open { .. })));
 }
 
 #[test]
@@ -201,7 +255,9 @@ fn a_file_cut_off_is_never_judged_in_part() {
             let report = read_text(name, text.get(..end).unwrap(), tool).unwrap();
             assert!(report.stopped_early(), "{name} cut at {end}");
             let last = report.problems.last().unwrap();
-            assert_eq!(last.problems, [FieldProblem::record(Problem::CutOff)]);
+            let bytes = end as u64;
+            assert_eq!(last.problems, [FieldProblem::record(Problem::CutOff { bytes })]);
+            assert_eq!(last.line, text[..end].lines().count() as u64, "the line that it ends in");
         }
     }
 }
