@@ -143,8 +143,8 @@ pub struct RunArgs {
     /// Rename fields, such as `output=answer,reference=ideal`.
     #[arg(long, value_name = "FIELD=NAME,…")]
     pub map: Option<String>,
-    /// Read a result file of another tool: promptfoo (.json, .jsonl), inspect (.json), mt-bench (an answer file, or the
-    /// folder with two of them).
+    /// Read a result file of another tool: promptfoo (.json, .jsonl), inspect (.eval, .json), mt-bench (an answer file, or
+    /// the folder with two of them).
     #[arg(long, value_name = "TOOL", value_parser = from_tool())]
     pub from: Option<Tool>,
     /// Leave out lines that cannot be read, and list them.

@@ -108,6 +108,8 @@ pub enum Problem {
         "no list at `{0}`; hint: name the tool that wrote the file with --from, or leave --from out if these are cases"
     )]
     NoListAt(String),
+    #[error("is damaged: {0}")]
+    Damaged(String),
     #[error("holds no answer: {0}")]
     NoResponse(String),
     #[error("is not in `question.jsonl`; hint: keep MT-bench's files in the folder that it wrote")]

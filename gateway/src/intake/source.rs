@@ -42,9 +42,9 @@ pub enum IntakeError {
     FileOfTool(Tool),
     #[error("`{}` looks like a file of {found}, not of {asked}; hint: --from {found}", path.display())]
     OtherTool { path: PathBuf, asked: Tool, found: Tool },
-    #[error("`{}` is a compressed log; hint: `inspect log convert --to json --output-dir FOLDER {}` writes one that is read", path.display(), path.display())]
-    Archive { path: PathBuf },
-    #[error("`{}` is a table, which is not read with --from {tool}; hint: let the tool write .json or .jsonl", path.display())]
+    #[error("`{}` is no whole log of inspect: {reason}; hint: was it cut off, or is it still being written?", path.display())]
+    Archive { path: PathBuf, reason: String },
+    #[error("`{}` is a table or an archive, which is not read with --from {tool}; hint: let the tool write .json or .jsonl", path.display())]
     TableOfTool { path: PathBuf, tool: Tool },
     #[error("`{}` has {found} files in `model_answer`, and one or two can be judged; hint: name one of them, or move the others away", path.display())]
     AnswerFiles { path: PathBuf, found: usize },

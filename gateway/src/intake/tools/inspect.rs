@@ -1,4 +1,4 @@
-//! inspect's logs in JSON: one case for each sample and epoch.
+//! inspect's logs: one case for each sample and epoch.
 
 use serde_json::{Map, Value, json};
 

@@ -3,18 +3,21 @@
 //! Each reader turns one record of its tool into the fields of a case; what a case may look like is decided where all
 //! cases are read. Scores that the tool gave are left out on purpose.
 
+mod archive;
 mod document;
 mod inspect;
 mod mt_bench;
 mod promptfoo;
 
 use std::fmt;
+use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 use std::str::FromStr;
 
 use serde_json::Value;
 
+use self::archive::Archive;
 use self::document::Document;
 use self::mt_bench::MtBench;
 use crate::intake::lines::JsonLines;
@@ -45,7 +48,7 @@ impl Tool {
     pub(super) fn files(self) -> &'static str {
         match self {
             Self::Promptfoo => "what `promptfoo eval -o` writes to .json or .jsonl",
-            Self::Inspect => "its .json logs",
+            Self::Inspect => "its .eval and .json logs",
             Self::MtBench => "an answer file in `model_answer`, or the folder around it",
         }
     }
@@ -56,7 +59,7 @@ impl Tool {
         let has = |name: &str| text.contains(&format!("\"{name}\""));
         if has("evalId") && has("results") || has("gradingResult") && has("latencyMs") {
             Some(Self::Promptfoo)
-        } else if has("eval") && has("status") && has("version") || head.starts_with(ARCHIVE_MAGIC) {
+        } else if has("eval") && has("status") && has("version") || archive::is_log(head) {
             Some(Self::Inspect)
         } else if has("question_id") && (has("choices") || has("turns")) {
             Some(Self::MtBench)
@@ -65,9 +68,6 @@ impl Tool {
         }
     }
 }
-
-/// A zip archive, which `.eval` logs are.
-const ARCHIVE_MAGIC: &[u8] = b"PK\x03\x04";
 
 impl fmt::Display for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -100,6 +100,7 @@ enum Records {
     PromptfooLines(JsonLines<Input>),
     Promptfoo(Document<Input>),
     Inspect(Document<Input>),
+    InspectArchive(Box<Archive>),
     MtBench(Box<MtBench>),
 }
 
@@ -109,18 +110,22 @@ impl ToolRecords {
         tool: Tool,
         path: &Path,
         format: Option<Format>,
-        input: impl Read + Send + 'static,
+        file: File,
     ) -> Result<Self, IntakeError> {
-        let Opened { input, format, head } = Opened::of_tool(Box::new(input), format)?;
+        let again = file.try_clone().map_err(IntakeError::Read)?;
+        let Opened { input, format, head } = Opened::of_tool(Box::new(file), format)?;
         if let Some(found) = Tool::of_head(&head)
             && found != tool
         {
             return Err(IntakeError::OtherTool { path: path.to_owned(), asked: tool, found });
         }
-        if head.starts_with(ARCHIVE_MAGIC) {
-            return Err(IntakeError::Archive { path: path.to_owned() });
+        let is_archive = head.starts_with(archive::MAGIC);
+        if is_archive && tool == Tool::Inspect {
+            let archive = Archive::open(again)
+                .map_err(|reason| IntakeError::Archive { path: path.to_owned(), reason })?;
+            return Ok(Self { records: Records::InspectArchive(Box::new(archive)), name: None });
         }
-        if matches!(format, Some(Format::Csv | Format::Tsv)) {
+        if is_archive || matches!(format, Some(Format::Csv | Format::Tsv)) {
             return Err(IntakeError::TableOfTool { path: path.to_owned(), tool });
         }
         let input = BufReader::new(input);
@@ -155,6 +160,7 @@ impl ToolRecords {
         let record = match &mut self.records {
             Records::PromptfooLines(lines) => lines.next_record(),
             Records::Promptfoo(document) | Records::Inspect(document) => document.next_record(),
+            Records::InspectArchive(archive) => archive.next_record(),
             Records::MtBench(files) => files.next_record(),
         }?;
         self.name = None;
@@ -162,6 +168,7 @@ impl ToolRecords {
             let (name, case) = match &self.records {
                 Records::PromptfooLines(_) | Records::Promptfoo(_) => promptfoo::case_of(value),
                 Records::Inspect(document) => inspect::case_of(value, document.kept()),
+                Records::InspectArchive(archive) => inspect::case_of(value, archive.header()),
                 Records::MtBench(files) => files.case_of(value),
             };
             self.name = name;

@@ -81,20 +81,44 @@ fn inspect_samples_are_cases_of_their_epochs() {
 }
 
 #[test]
+fn inspect_logs_in_archives_hold_the_same_cases() {
+    let (mut json, _) = read(&fixture("inspect.json"), Tool::Inspect);
+    json.sort_by(|a, b| a.id.cmp(&b.id));
+    for name in ["inspect.eval", "inspect-deflated.eval"] {
+        let (mut cases, problems) = read(&fixture(name), Tool::Inspect);
+        cases.sort_by(|a, b| a.id.cmp(&b.id));
+        assert_eq!(cases, json, "{name}");
+        let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(problems.len(), 2, "{name}: {problems:?}");
+        let said = "case `away-epoch-1`: `error` holds no answer: RuntimeError('the tutor is away')";
+        assert!(problems.iter().any(|problem| problem.contains(said)), "{name}: {problems:?}");
+    }
+}
+
+#[test]
 fn mt_bench_answers_are_judged_alone_or_in_pairs() {
     let (cases, problems) = read(&fixture("mt_bench/model_answer/tutor-b.jsonl"), Tool::MtBench);
-    assert!(problems.is_empty(), "{problems:?}");
+    let failed =
+        "line 3, case `903`: `choices.turns` holds no answer: `$ERROR$` stands for a call that failed";
+    assert_eq!(problems.iter().map(ToString::to_string).collect::<Vec<_>>(), [failed]);
     let math = case(&cases, "901");
     assert_eq!(math.input.as_deref(), Some("[user]\nWhat is 12 times 12?\n\n[user]\nAnd half of that?"));
     assert_eq!(one(math), ("[assistant]\nIt is 140.\n\n[assistant]\n70.", Some("tutor-b")));
     assert_eq!(math.reference.as_deref(), Some("[assistant]\n144\n\n[assistant]\n72"));
     assert_eq!(math.metadata["category"], "math");
-    assert_eq!((one(case(&cases, "902")).0, &case(&cases, "902").reference), ("Blue.", &None));
+    let colour = "[assistant]\nBlue.\n\n[assistant]\nOrange,\nas the sun sets.";
+    assert_eq!((one(case(&cases, "902")).0, &case(&cases, "902").reference), (colour, &None));
+    let (answers, problems) = read(&fixture("mt_bench/model_answer/tutor-a.jsonl"), Tool::MtBench);
+    assert_eq!((one(case(&answers, "903")).0, problems.len()), ("This one.", 0));
     let (pairs, problems) = read(&fixture("mt_bench"), Tool::MtBench);
-    assert!(problems.is_empty(), "{problems:?}");
+    assert_eq!(problems.len(), 1);
+    assert_eq!(problems[0].problems[0].field.as_deref(), Some("b.choices.turns"));
     let Candidates::Pair { a, b } = &case(&pairs, "902").candidates else { panic!("{pairs:?}") };
-    assert_eq!((a.output.as_str(), a.model.as_deref()), ("Red.", Some("tutor-a")));
-    assert_eq!((b.output.as_str(), b.model.as_deref()), ("Blue.", Some("tutor-b")));
+    assert_eq!(
+        (a.output.as_str(), a.model.as_deref()),
+        ("[assistant]\nGreen.\n\n[assistant]\nRed.", Some("tutor-a"))
+    );
+    assert_eq!((b.output.as_str(), b.model.as_deref()), (colour, Some("tutor-b")));
 }
 
 /// An MT-bench folder of these files.
@@ -112,51 +136,67 @@ const QUESTION: &str = "{\"question_id\":1,\"turns\":[\"q\"]}\n";
 const ANSWER: &str = "{\"question_id\":1,\"model_id\":\"m\",\"choices\":[{\"turns\":[\"x\"]}]}\n";
 const OTHER: &str = "{\"question_id\":2,\"model_id\":\"n\",\"choices\":[{\"turns\":[\"y\"]}]}\n";
 
+const A: &str = "model_answer/a.jsonl";
+const B: &str = "model_answer/b.jsonl";
+
 #[test]
-fn mt_bench_folders_with_a_gap_are_refused_by_name() {
+fn mt_bench_folders_that_cannot_be_read_are_refused_by_name() {
+    let refused = |files: &[(&str, &str)], said: &str| {
+        let folder = bench(files);
+        let error = CaseFile::open(folder.path()).unwrap().read(&from(Tool::MtBench)).unwrap_err();
+        assert!(error.to_string().contains(said), "{said} is not in: {error}");
+        error
+    };
+    let question = ("question.jsonl", QUESTION);
+    let three = [question, (A, ANSWER), (B, ANSWER), ("model_answer/c.jsonl", ANSWER)];
+    let error = refused(&three, "has 3 files in `model_answer`, and one or two can be judged");
+    assert!(matches!(error, IntakeError::AnswerFiles { found: 3, .. }));
+    let error = refused(&[(A, ANSWER)], "mt-bench's answers are judged where the tool wrote them");
+    assert!(matches!(error, IntakeError::NoQuestions { .. }));
+    let twice = format!("{QUESTION}{QUESTION}");
+    let said = "question.jsonl`, line 2: `question_id` `1` stands twice in the file";
+    let error = refused(&[("question.jsonl", &twice), (A, ANSWER)], said);
+    let IntakeError::SideFile { line: 2, problem, .. } = error else { panic!("{error}") };
+    assert_eq!(problem.problem, Problem::TwiceInFile("1".into()));
+    let nameless = ("question.jsonl", "{\"id\":1}");
+    refused(&[nameless, (A, ANSWER)], "`question_id` missing or of another kind");
+    refused(&[question, (A, ANSWER), (B, "{\"question_id\":")], "b.jsonl`, line 1: not JSON");
+}
+
+#[test]
+fn mt_bench_answers_that_lack_something_are_named() {
     let check = |files: &[(&str, &str)], said: &str| {
         let folder = bench(files);
-        let message = match CaseFile::open(folder.path()).unwrap().read(&from(Tool::MtBench)) {
-            Err(error) => error.to_string(),
-            Ok(reader) => reader
-                .filter_map(Result::err)
-                .map(|problem| problem.to_string())
-                .collect::<Vec<_>>()
-                .join("\n"),
-        };
-        assert!(message.contains(said), "{said} is not in: {message}");
+        let (_, problems) = read(folder.path(), Tool::MtBench);
+        let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+        assert!(problem.to_string().contains(said), "{said} is not in: {problem}");
+        problem.problems[0].problem.clone()
     };
-    let twice = format!("{QUESTION}{QUESTION}");
-    let (a, b, c) = ("model_answer/a.jsonl", "model_answer/b.jsonl", "model_answer/c.jsonl");
     let question = ("question.jsonl", QUESTION);
-    check(&[question, (a, ANSWER), (b, ANSWER), (c, ANSWER)], "3 files in `model_answer`");
-    check(&[question, (a, ANSWER), (b, OTHER)], "the second file has no answer");
-    check(&[question, (a, OTHER)], "`question_id` is not in `question.jsonl`");
-    check(&[(a, ANSWER)], "question.jsonl` is missing; hint: mt-bench's answers are judged where");
-    check(&[("question.jsonl", &twice), (a, ANSWER)], "line 2: `question_id` `1` stands twice");
-    check(&[("question.jsonl", "{\"id\":1}"), (a, ANSWER)], "`question_id` missing or of another kind");
-    let without = |turns: &str| {
+    check(&[question, (A, ANSWER), (B, OTHER)], "the second file has no answer");
+    let problem = check(&[question, (A, OTHER)], "`question_id` is not in `question.jsonl`");
+    assert_eq!(problem, Problem::NoQuestion);
+    let turns = |turns: &str| {
         format!(r#"{{"question_id":1,"model_id":"m","choices":[{{"index":0,"turns":{turns}}}]}}"#)
     };
-    check(&[question, (a, &without("[]"))], "case `1`: `choices.turns` holds no answer: no turns");
-    let failed = without(r#"["x", "$ERROR$"]"#);
+    check(&[question, (A, &turns("[]"))], "case `1`: `choices.turns` holds no answer: no turns");
+    let failed = turns(r#"["x", "$ERROR$"]"#);
     let said = "choices.turns` holds no answer: `$ERROR$` stands for a call that failed";
-    check(&[question, (a, &failed)], said);
-    check(&[question, (a, ANSWER), (b, &failed)], &format!("`b.{said}"));
-    check(
-        &[question, (a, ANSWER), ("reference_answer/r.jsonl", &failed)],
-        &format!("`reference_answer.{said}"),
-    );
-    check(&[question, (a, &without(r#"["ERROR"]"#))], "`ERROR` stands for a call that failed");
+    check(&[question, (A, &failed)], &format!("`{said}"));
+    check(&[question, (A, ANSWER), (B, &failed)], &format!("`b.{said}"));
+    let reference = ("reference_answer/r.jsonl", failed.as_str());
+    check(&[question, (A, ANSWER), reference], &format!("`reference_answer.{said}"));
+    check(&[question, (A, &turns(r#"["ERROR"]"#))], "`ERROR` stands for a call that failed");
 }
 
 #[test]
 fn a_file_beside_the_answers_has_a_limit() {
     let folder = bench(&[("model_answer/a.jsonl", ANSWER)]);
-    let file = std::fs::File::create(folder.path().join("question.jsonl")).unwrap();
+    let file = File::create(folder.path().join("question.jsonl")).unwrap();
     file.set_len((64 << 20) + 1).unwrap();
     let error = CaseFile::open(folder.path()).unwrap().read(&from(Tool::MtBench)).unwrap_err();
-    assert!(error.to_string().contains("longer than 64 MiB"), "{error}");
+    let IntakeError::SideFile { line: 1, problem, .. } = error else { panic!("{error}") };
+    assert_eq!(problem, FieldProblem::record(Problem::FileTooLong { mib: 64 }));
 }
 
 #[test]
@@ -165,6 +205,7 @@ fn the_file_of_another_tool_is_named() {
         ("promptfoo.json", Tool::Promptfoo),
         ("promptfoo.jsonl", Tool::Promptfoo),
         ("inspect.json", Tool::Inspect),
+        ("inspect.eval", Tool::Inspect),
         ("mt_bench/model_answer/tutor-a.jsonl", Tool::MtBench),
     ] {
         let file = CaseFile::open(&fixture(name)).unwrap();
@@ -174,7 +215,13 @@ fn the_file_of_another_tool_is_named() {
             let hint = format!("looks like a file of {found}, not of {asked}; hint: --from {found}");
             assert!(error.contains(&hint), "{error}");
         }
-        let report = validate(&file, &IntakeOptions::default()).unwrap();
+        let report = match validate(&file, &IntakeOptions::default()) {
+            Ok(report) => report,
+            Err(error) => {
+                assert!(matches!(error, IntakeError::FileOfTool(tool) if tool == found), "{error}");
+                continue;
+            }
+        };
         let expected = Problem::FileOfTool(found);
         assert_eq!(report.problems[0].problems, [FieldProblem::record(expected)], "{name}");
         assert!(report.problem_count == 1 && report.stopped_early(), "{name}");
@@ -232,8 +279,15 @@ fn forms_that_are_not_read_are_named() {
         assert!(error.contains(said), "{error}");
     };
     check("x.csv", include_str!("fixtures/promptfoo.csv"), Tool::Promptfoo, "write .json or .jsonl");
-    check("x.eval", "PK\u{3}\u{4}...", Tool::Inspect, "hint: `inspect log convert --to json");
-    let plain = CaseFile::spool(Path::new("x.eval"), "PK\u{3}\u{4}...".as_bytes()).unwrap();
+    let sheet = read_text("x.xlsx", "PK\u{3}\u{4}[Content_Types].xml", Tool::Promptfoo).unwrap_err();
+    assert!(matches!(sheet, IntakeError::TableOfTool { tool: Tool::Promptfoo, .. }), "{sheet}");
+    check(
+        "x.eval",
+        "PK\u{3}\u{4}[Content_Types].xml",
+        Tool::Inspect,
+        "`x.eval` is no whole log of inspect: ",
+    );
+    let plain = CaseFile::open(&fixture("inspect.eval")).unwrap();
     let error = plain.read(&IntakeOptions::default()).unwrap_err();
     assert!(matches!(error, IntakeError::FileOfTool(Tool::Inspect)), "{error}");
 }
