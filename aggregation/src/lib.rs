@@ -10,6 +10,7 @@ mod classes;
 pub mod dawid_skene;
 pub mod disagreement;
 mod draw;
+pub mod drift;
 pub mod escalation;
 pub mod estimate;
 pub mod expected_score;

@@ -9,6 +9,7 @@ pub mod case;
 pub mod cli;
 pub mod clock;
 pub mod engine;
+pub mod gate;
 pub mod in_force;
 pub mod intake;
 pub mod judge;

@@ -6,6 +6,8 @@ mod case_run;
 mod check;
 mod estimate;
 pub mod exit;
+mod gate;
+mod gate_table;
 mod init;
 mod judge;
 mod output;
@@ -21,9 +23,10 @@ mod table;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use self::exit::{Exit, Failure};
+use crate::gate::Threshold;
 use crate::intake::Tool;
 
 /// A panel of LLM judges: cases in, one verdict with its evidence out.
@@ -49,6 +52,8 @@ pub enum Command {
     Init(InitArgs),
     /// Judge a file of cases, or one answer given by flags.
     Judge(Box<JudgeArgs>),
+    /// Judge cases and hold them against thresholds: exit code 0 passes, 1 fails, 2 is inconclusive.
+    Gate(Box<GateArgs>),
     /// Serve the HTTP API.
     Serve(ServeArgs),
     /// Check panel.yaml: every problem with its place and the next step.
@@ -98,8 +103,14 @@ pub struct JudgeArgs {
     /// Cases: JSONL, JSON array, CSV or TSV, plain or .gz; `-` reads standard input.
     #[arg(value_name = "FILE", required_unless_present_any = ["output", "a"])]
     pub cases: Option<PathBuf>,
+    /// The panel; the only one, or `default`, when left out.
+    #[arg(short, long, value_name = "NAME")]
+    pub panel: Option<String>,
     #[command(flatten)]
     pub run: RunArgs,
+    /// Verdicts as JSON lines on standard output, instead of the table.
+    #[arg(long)]
+    pub json: bool,
     /// Print the number of calls and what they would cost at most; call nothing.
     #[arg(long)]
     pub dry_run: bool,
@@ -110,9 +121,6 @@ pub struct JudgeArgs {
 /// Flags of commands that judge a file of cases.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// The panel; the only one, or `default`, when left out.
-    #[arg(short, long, value_name = "NAME")]
-    pub panel: Option<String>,
     /// Where verdicts go, one JSON line a case, in the order of the cases.
     #[arg(short = 'o', long = "out", value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -137,9 +145,6 @@ pub struct RunArgs {
     /// No progress and no table.
     #[arg(short, long)]
     pub quiet: bool,
-    /// Verdicts as JSON lines on standard output, instead of the table.
-    #[arg(long)]
-    pub json: bool,
     /// Rename fields, such as `output=answer,reference=ideal`.
     #[arg(long, value_name = "FIELD=NAME,…")]
     pub map: Option<String>,
@@ -156,6 +161,81 @@ pub struct RunArgs {
     /// Let judges vote on answers of their own model or family; printed in every report.
     #[arg(long)]
     pub allow_kin: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 pass · 1 failed · 2 inconclusive, nothing judged, or stopped by --max-cost · 64 usage · \
+                        65 bad data · 69 no judge answered · 78 configuration · 130 interrupted"
+)]
+pub struct GateArgs {
+    /// Cases to judge: JSONL, JSON array, CSV or TSV, plain or .gz; `-` reads standard input.
+    #[arg(value_name = "FILE", required_unless_present = "stored")]
+    pub cases: Option<PathBuf>,
+    /// A stored run in place of cases (`last` is the newest): nothing is asked.
+    #[arg(long = "run", value_name = "RUN", conflicts_with = "cases")]
+    pub stored: Option<String>,
+    /// The panel, several times for several; the only one, or `default`, when left out.
+    #[arg(short, long = "panel", value_name = "NAME")]
+    pub panels: Vec<String>,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub terms: GateTermsArgs,
+    #[command(flatten)]
+    pub outputs: GateOutputs,
+}
+
+/// What has to be reached.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Thresholds")]
+pub struct GateTermsArgs {
+    /// Least mean score, 0 to 1; in place of the one in panel.yaml.
+    #[arg(long, value_name = "CRITERION=SHARE", value_delimiter = ',')]
+    pub min: Vec<Threshold>,
+    /// Least share of cases that pass, 0 to 1; in place of the one in panel.yaml.
+    #[arg(long, value_name = "CRITERION=SHARE", value_delimiter = ',')]
+    pub pass_rate: Vec<Threshold>,
+    /// How a figure is held against its threshold.
+    #[arg(long, value_enum, default_value_t = Rule::ThreeState, value_name = "RULE")]
+    pub rule: Rule,
+    /// What an open question counts as.
+    #[arg(long, value_enum, default_value_t = OnInconclusive::Fail, value_name = "HOW")]
+    pub on_inconclusive: OnInconclusive,
+    /// Scored cases below which the gate is inconclusive.
+    #[arg(long, default_value_t = 30, value_name = "N")]
+    pub min_cases: usize,
+    /// Let recorded judgments decide.
+    #[arg(long)]
+    pub allow_replay: bool,
+    /// Demand that every judge of the panel is freshly calibrated on every criterion.
+    #[arg(long)]
+    pub require_calibration: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Rule {
+    /// Its lower bound has to reach it; where the bounds hold it, the gate is inconclusive.
+    ThreeState,
+    /// The figure alone.
+    Point,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnInconclusive {
+    /// Exit code 2.
+    Fail,
+    /// Exit code 0.
+    Pass,
+}
+
+/// Where a gate says what it found.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct GateOutputs {
+    /// The report as JSON on standard output, instead of the table.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// One answer without a file.
@@ -279,6 +359,7 @@ async fn command(cli: Cli) -> Result<Exit, Failure> {
     let source = output::source(&cli);
     match cli.command {
         Command::Init(args) => init::run(&cli.config, args).await,
+        Command::Gate(args) => Box::pin(gate::run(&source, *args)).await,
         Command::Judge(args) => Box::pin(judge::run(&source, *args)).await,
         Command::Serve(args) => serve::run(&source, args).await,
         Command::Check(args) => check::run(&source, &args).await,

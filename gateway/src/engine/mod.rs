@@ -34,7 +34,7 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 pub use self::askers::{Askers, WiringError, dialect};
-pub use self::assemble::kind_of;
+pub use self::assemble::{kind_of, value_of_json};
 pub use self::budget::Budget;
 use self::fan_out::Collected;
 use self::ids::Ids;

@@ -1,7 +1,7 @@
-use super::{GateCase, GateError, GateMeasure, GateRule, GateScore, ThresholdGate, threshold_gate};
+use super::{GateError, GateMeasure, ThresholdGate, threshold_gate};
 use crate::draw::Draw;
 use crate::estimate::Decision;
-use crate::gate::GateReason;
+use crate::gate::{GateCase, GateReason, GateRule, GateScore};
 
 fn known(score: f64) -> GateCase {
     GateCase { score: GateScore::Known(score), source: None, covered: true }
