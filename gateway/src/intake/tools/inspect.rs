@@ -53,16 +53,25 @@ fn output_of(sample: &Map<String, Value>) -> Result<String, FieldProblem> {
         return Err(FieldProblem::field("output.error", Problem::NoResponse(error)));
     }
     let choices = output.and_then(|output| output.get("choices")).and_then(Value::as_array);
+    let first = choices.and_then(|choices| choices.first());
     let completion = output.and_then(|output| output.get("completion")).and_then(Value::as_str);
-    match completion {
+    // Older logs keep the answer in the first choice only.
+    let text = completion.map(str::to_owned).or_else(|| text_of(first?.get("message")?.get("content")?));
+    match text {
         // A model that answered with nothing has a choice; one that was never asked has none.
-        Some(text) if !text.is_empty() || choices.is_some_and(|choices| !choices.is_empty()) => {
-            Ok(text.to_owned())
-        }
+        Some(text) if !text.is_empty() || first.is_some() => Ok(text),
         Some(_) | None => {
             Err(FieldProblem::field("output.completion", Problem::NoResponse("no output".into())))
         }
     }
+}
+
+/// The text of a message: what it says besides reasoning, images and the like.
+fn text_of(content: &Value) -> Option<String> {
+    let Value::Array(parts) = content else { return content.as_str().map(str::to_owned) };
+    let is_text = |part: &&Value| part.get("type").and_then(Value::as_str) == Some("text");
+    let texts = parts.iter().filter(is_text).filter_map(|part| part.get("text").and_then(Value::as_str));
+    Some(texts.collect())
 }
 
 /// The model as the task named it, which is the provider's name and the model's.

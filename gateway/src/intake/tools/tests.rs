@@ -81,6 +81,20 @@ fn inspect_samples_are_cases_of_their_epochs() {
 }
 
 #[test]
+fn an_inspect_answer_without_a_completion_is_the_text_of_its_first_choice() {
+    let check = |content: Value, answer: &str| {
+        let choice = serde_json::json!({"message": {"role": "assistant", "content": content}});
+        let sample = serde_json::json!({"id": "a", "epoch": 1, "output": {"choices": [choice]}});
+        let case: Case = inspect::case_of(sample, &serde_json::Map::new()).1.unwrap().try_into().unwrap();
+        assert_eq!(one(&case).0, answer);
+    };
+    check("Lima.".into(), "Lima.");
+    let parts = r#"[{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "Li"}, {"type": "text", "text": "ma."}]"#;
+    check(serde_json::from_str(parts).unwrap(), "Lima.");
+    check("".into(), "");
+}
+
+#[test]
 fn inspect_logs_in_archives_hold_the_same_cases() {
     let (mut json, _) = read(&fixture("inspect.json"), Tool::Inspect);
     json.sort_by(|a, b| a.id.cmp(&b.id));
@@ -160,7 +174,7 @@ fn mt_bench_folders_that_cannot_be_read_are_refused_by_name() {
     assert_eq!(problem.problem, Problem::TwiceInFile("1".into()));
     let nameless = ("question.jsonl", "{\"id\":1}");
     refused(&[nameless, (A, ANSWER)], "`question_id` missing or of another kind");
-    refused(&[question, (A, ANSWER), (B, "{\"question_id\":")], "b.jsonl`, line 1: not JSON");
+    refused(&[question, (A, ANSWER), (B, "question_id")], "b.jsonl`, line 1: not JSON");
 }
 
 #[test]
