@@ -21,6 +21,7 @@ pub mod labelled;
 pub mod numeric;
 pub mod order;
 pub mod panel_vote;
+pub mod protocol;
 pub mod recommend;
 pub mod scale;
 pub mod selective;

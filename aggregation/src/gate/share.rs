@@ -8,7 +8,6 @@ use super::comparison::Limit;
 /// One-sided Clopper-Pearson bounds of the mean of values that are `low` or `high`, as if of `trials` trials.
 ///
 /// Exact where Wilson's is not: of shares exactly at a limit of 0.5 to 0.95 Wilson's one-sided bound passes up to 6.9 %.
-#[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
 pub(super) fn exact_bounds(
     values: &[f64],
     low: f64,

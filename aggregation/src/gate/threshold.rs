@@ -90,4 +90,6 @@ pub(super) fn check_guards(confidence: f64, max_missing: f64) -> Result<(), Gate
 }
 
 #[cfg(test)]
+mod false_passes;
+#[cfg(test)]
 mod tests;

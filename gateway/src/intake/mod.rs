@@ -3,6 +3,7 @@
 //! Owns every rule about what a case may look like from outside, and says all that is wrong at once, with line and
 //! field. Reading is streaming and blocking: run it in `spawn_blocking`. Knows nothing of panels, judges or stores.
 
+mod baseline;
 pub mod evidence;
 mod json;
 mod lines;
@@ -18,6 +19,7 @@ mod text;
 mod tools;
 mod values;
 
+pub use baseline::{Against, Baseline, BaselineFault};
 pub use json::parse_strict;
 pub use mapping::{FieldMap, IntakeNotes, MapError};
 pub use problem::{CaseProblem, FieldProblem, Problem};
@@ -38,6 +40,8 @@ pub struct IntakeOptions {
     pub candidate_texts: CandidateTexts,
     /// `--from`: the file is another tool's. It is read by [`CaseFile::read`].
     pub from: Option<Tool>,
+    /// Pinned outputs that every case is held against.
+    pub against: Option<Against>,
 }
 
 /// Whether a case needs the texts under judgment.

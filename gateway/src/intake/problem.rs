@@ -118,6 +118,10 @@ pub enum Problem {
     FileTooLong { mib: u64 },
     #[error("`{0}` stands twice in the file")]
     TwiceInFile(String),
+    #[error("baseline `{baseline}` has no output for it")]
+    NotInBaseline { baseline: String },
+    #[error("a pair has its own second answer; hint: --baseline b compares `a` with it")]
+    PairBesideBaseline,
 }
 
 impl FieldProblem {

@@ -136,6 +136,10 @@ impl Iterator for CaseReader {
             let problems = vec![FieldProblem::record(Problem::FileOfTool(tool))];
             return Some(Err(CaseProblem { line, id, problems, fatal: true }));
         }
+        let case = case.and_then(|case| match &self.options.against {
+            Some(against) => against.apply(case).map_err(|problem| vec![problem]),
+            None => Ok(case),
+        });
         Some(case.map_err(|problems| CaseProblem { line, id, problems, fatal }))
     }
 }

@@ -66,12 +66,12 @@ fn output_of(sample: &Map<String, Value>) -> Result<String, FieldProblem> {
     }
 }
 
-/// The text of a message: what it says besides reasoning, images and the like.
+/// The text of a message, as inspect makes it: without reasoning, images and the like.
 fn text_of(content: &Value) -> Option<String> {
     let Value::Array(parts) = content else { return content.as_str().map(str::to_owned) };
     let is_text = |part: &&Value| part.get("type").and_then(Value::as_str) == Some("text");
     let texts = parts.iter().filter(is_text).filter_map(|part| part.get("text").and_then(Value::as_str));
-    Some(texts.collect())
+    Some(texts.collect::<Vec<_>>().join("\n"))
 }
 
 /// The model as the task named it, which is the provider's name and the model's.

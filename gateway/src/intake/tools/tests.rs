@@ -90,7 +90,7 @@ fn an_inspect_answer_without_a_completion_is_the_text_of_its_first_choice() {
     };
     check("Lima.".into(), "Lima.");
     let parts = r#"[{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "Li"}, {"type": "text", "text": "ma."}]"#;
-    check(serde_json::from_str(parts).unwrap(), "Lima.");
+    check(serde_json::from_str(parts).unwrap(), "Li\nma.");
     check("".into(), "");
 }
 
