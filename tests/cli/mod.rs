@@ -11,6 +11,7 @@ mod refused;
 mod replay;
 mod resume;
 mod show;
+mod tools;
 
 use serde_json::json;
 

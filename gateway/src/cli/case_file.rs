@@ -48,6 +48,7 @@ fn options(panel: &Panel, args: &RunArgs) -> Result<IntakeOptions, Failure> {
         } else {
             CandidateTexts::Required
         },
+        from: args.from,
         against: None,
     })
 }
