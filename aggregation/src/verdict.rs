@@ -131,6 +131,8 @@ pub enum EscalationReason {
     NoPositiveWeight,
     /// No label has more than half of the (weighted) votes. On pairs the value is a tie then.
     NoMajority,
+    /// A check that code decides had nothing to decide on; never by `decide`.
+    UndecidableCheck,
     /// The disagreement reaches the policy's limit.
     Disagreement,
     /// Pairs: more than half of the judges that voted contradicted themselves between the orders.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use aggregation::panel_vote::AppliedMethod;
 use aggregation::scale::Preference;
-use aggregation::verdict::{AppliedMethod, EscalationReason, Undecided};
+use aggregation::verdict::{EscalationReason, Undecided};
 use aggregation::vote::{Exclusion, Scoring, UnparseableClass};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -55,7 +56,7 @@ pub struct CriterionVerdict {
     /// Why there is no value.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[schema(value_type = Option<String>)]
-    pub undefined: Option<Undecided>,
+    pub undefined: Option<NoValue>,
     /// 0 to 1; null on nominal scales and without a value. For pairs the mean preference for `a`.
     pub score: Option<f64>,
     pub passed: Option<bool>,
@@ -65,11 +66,66 @@ pub struct CriterionVerdict {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub order_consistent: Option<bool>,
     #[schema(value_type = String)]
-    pub method: AppliedMethod,
+    pub method: CriterionMethod,
     /// 0 to 1; null below two votes.
     pub disagreement: Option<f64>,
     pub votes: Vec<VoteReport>,
     pub abstentions: Vec<AbstentionReport>,
+    /// Of checks that did not pass: what was found, without the texts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub detail: Option<String>,
+}
+
+/// Why a criterion has no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoValue {
+    NoQuorum,
+    NoMajority,
+    /// A required check failed, so nobody was asked.
+    FailedCheck,
+    /// Of a check: the case lacks what it needs.
+    Undecidable,
+}
+
+impl From<Undecided> for NoValue {
+    fn from(why: Undecided) -> Self {
+        match why {
+            Undecided::NoQuorum => Self::NoQuorum,
+            Undecided::NoMajority => Self::NoMajority,
+        }
+    }
+}
+
+/// What gave the value: a rule over votes, or code alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CriterionMethod {
+    Median,
+    Majority,
+    Mean,
+    KappaWeighted,
+    LogOdds,
+    BestSingle,
+    DawidSkene,
+    Stacked,
+    /// A check of the rubric: no judge, no vote.
+    Check,
+}
+
+impl From<AppliedMethod> for CriterionMethod {
+    fn from(method: AppliedMethod) -> Self {
+        match method {
+            AppliedMethod::Median => Self::Median,
+            AppliedMethod::Majority => Self::Majority,
+            AppliedMethod::Mean => Self::Mean,
+            AppliedMethod::KappaWeighted => Self::KappaWeighted,
+            AppliedMethod::LogOdds => Self::LogOdds,
+            AppliedMethod::BestSingle => Self::BestSingle,
+            AppliedMethod::DawidSkene => Self::DawidSkene,
+            AppliedMethod::Stacked => Self::Stacked,
+        }
+    }
 }
 
 /// One judge's vote.

@@ -158,6 +158,9 @@ pub fn verdict(verdict: &CaseVerdict) -> String {
             or_dash(&number(criterion.disagreement)),
             criterion.passed.map_or("", |passed| if passed { "  passed" } else { "  not passed" }),
         );
+        if let Some(detail) = &criterion.detail {
+            let _ = writeln!(text, "  {}", one_line(detail));
+        }
         for vote in &criterion.votes {
             let mut facts = vec![name_of(&vote.scoring)];
             if let Some(mass) = vote.label_mass {

@@ -41,7 +41,7 @@ pub(crate) use self::keyed::Keys;
 pub use self::keyed::{BadKey, IdempotencyKey, Keyed, KeyedAnswer};
 pub use self::kin::{KinshipGap, kinship_gap, kinship_gap_of};
 pub use self::model_facts::ModelFacts;
-use self::plan::{Emptiness, Standing};
+use self::plan::{Settled, Standing};
 use self::recorder::{Recorder, RecorderError};
 pub use self::work::JudgeRequest;
 use self::work::Work;
@@ -135,20 +135,18 @@ impl Engine {
         for judge in &panel.judges {
             attend(&work, judge, &mut attendance);
         }
-        let emptiness = plan::emptiness(panel, &work.case);
-        let mut collected = match emptiness {
-            Emptiness::None => fan_out::ask_all(self, &work, &attendance.asked).await?,
-            Emptiness::Excluded => {
+        let settled = plan::settled(panel, &work.case, &work.findings);
+        let mut collected = match settled {
+            Settled::No => fan_out::ask_all(self, &work, &attendance.asked).await?,
+            Settled::Excluded(exclusion) => {
                 let asked = std::mem::take(&mut attendance.asked);
-                attendance.excluded.extend(
-                    asked.into_iter().map(|judge| (judge, aggregation::vote::Exclusion::EmptyCandidate)),
-                );
+                attendance.excluded.extend(asked.into_iter().map(|judge| (judge, exclusion)));
                 Collected::default()
             }
-            Emptiness::Fails(side) => self.by_rule(&work, &attendance.asked, side).await?,
+            Settled::Fails(side, rule) => self.by_rule(&work, &attendance.asked, (side, rule)).await?,
         };
         // Nobody has to be replaced where the rubric has decided; an excluded member has.
-        if emptiness == Emptiness::None {
+        if settled == Settled::No {
             self.ask_replacements(&work, &mut attendance, &mut collected).await?;
         }
         self.conclude(&work, &attendance, collected).await
@@ -175,6 +173,7 @@ impl Engine {
         Work {
             mode: case.mode(),
             case_hash: case.content_hash(),
+            findings: plan::findings(&panel, &case),
             deadline: started + panel.deadline.case,
             in_run: run.is_some(),
             run: run.unwrap_or_else(|| Arc::from(verdict_id.as_str())),

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::Budget;
 use super::askers::{Askers, PanelPrints};
 use crate::case::{Case, Mode};
+use crate::checks::Finding;
 use crate::panel::{ModelKin, Panel};
 
 /// A request to judge one case.
@@ -44,6 +45,8 @@ pub(super) struct Work {
     pub mode: Mode,
     /// Hash of everything in the case that a judge sees.
     pub case_hash: String,
+    /// One a check of the rubric, in its order.
+    pub findings: Vec<Finding>,
     pub panel: Arc<Panel>,
     pub askers: Arc<Askers>,
     pub project: Arc<str>,

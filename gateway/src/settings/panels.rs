@@ -352,8 +352,13 @@ fn check_gate(
                 );
             }
             let Some(rubric) = rubric else { continue };
+            // A check has a score and a pass.
+            if rubric.checks.iter().any(|check| check.name == *name) {
+                continue;
+            }
             let Some(criterion) = rubric.criteria.iter().find(|c| c.name == *name) else {
-                let hint = suggestion(name, rubric.criteria.iter().map(|c| c.name.as_str()));
+                let checks = rubric.checks.iter().map(|check| check.name.as_str());
+                let hint = suggestion(name, rubric.criteria.iter().map(|c| c.name.as_str()).chain(checks));
                 report.problem(&place, format!("rubric `{}` has no criterion `{name}`", rubric.name), hint);
                 continue;
             };
