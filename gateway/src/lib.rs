@@ -20,6 +20,7 @@ pub mod perimeter;
 pub mod reference;
 pub mod reload;
 pub mod rubric;
+pub mod run;
 pub mod settings;
 pub mod shutdown;
 pub mod store;

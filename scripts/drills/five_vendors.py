@@ -103,16 +103,7 @@ class Vendor:
             def log_message(self, *_):
                 pass
 
-        class Server(http.server.ThreadingHTTPServer):
-            request_queue_size = 256
-            daemon_threads = True
-
-            def handle_error(self, *_):
-                pass
-
-        server = Server(("127.0.0.1", 0), Handler)
-        self.base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.base_url = stage.serve(Handler)
 
     def serve(self, handler):
         now = time.monotonic()

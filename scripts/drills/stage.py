@@ -107,16 +107,7 @@ class StandInJudge:
             def log_message(self, *_):
                 pass
 
-        class Server(http.server.ThreadingHTTPServer):
-            request_queue_size = 256
-            daemon_threads = True
-
-            def handle_error(self, *_):
-                pass
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.base_url = serve(Handler)
 
     def answered(self):
         with self._lock:
@@ -128,6 +119,21 @@ class StandInJudge:
 
 
 RUBRIC = {"criteria": [{"name": "quality", "type": "ordinal", "scale": [1, 2, 3, 4, 5]}]}
+
+
+def serve(handler):
+    """Serves on a free port from threads of its own; returns the address up to `/v1`."""
+
+    class Server(http.server.ThreadingHTTPServer):
+        request_queue_size = 256
+        daemon_threads = True
+
+        def handle_error(self, *_):
+            pass
+
+    server = Server(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_address[1]}/v1"
 
 
 def wait_until(condition, what, limit_s=120):

@@ -2,6 +2,7 @@
 
 mod errors;
 mod operations;
+mod runs;
 mod verdicts;
 
 use serde_json::{Value, json};

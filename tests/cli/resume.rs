@@ -1,6 +1,7 @@
 //! Ctrl-C, and going on.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{cases, folder};
 use crate::support::binary::{start, tribunal};
@@ -75,4 +76,45 @@ fn a_second_interrupt_stops_at_once() {
     let ran = running.interrupt_until_it_ends(&folder).exits(130);
     assert!(ran.stderr.contains("--resume"), "{}", ran.stderr);
     gate.open();
+}
+
+#[test]
+fn votes_that_failed_are_asked_again_and_nothing_else_is() {
+    let is_down = Arc::new(AtomicBool::new(true));
+    let down = Arc::clone(&is_down);
+    let upstream = Upstream::start(move |question| {
+        let is_bob = question.body["model"] == "birch-one";
+        if is_bob && down.load(Ordering::Relaxed) { Reply::error(501, "not today") } else { Reply::text("4") }
+    });
+    let folder = folder(&upstream);
+    folder.write("cases.jsonl", &cases(20));
+    let asked = |model: &str| upstream.requests().iter().filter(|body| body["model"] == model).count();
+    let votes = || {
+        let verdicts = folder.read("out.jsonl");
+        let lines = verdicts.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        lines.map(|v| v["criteria"]["quality"]["votes"].as_array().unwrap().len()).collect::<Vec<_>>()
+    };
+    tribunal(&folder, &["judge", "cases.jsonl", "--quiet", "-o", "out.jsonl"]).exits(0);
+    assert_eq!(votes(), [2; 20]);
+    let resume = ["judge", "cases.jsonl", "--quiet", "-o", "out.jsonl", "--resume", "last"];
+    let retry = [&resume[..], &["--retry-errors"]].concat();
+    tribunal(&folder, &resume).exits(0);
+    let before = asked("birch-one");
+    assert_eq!(votes(), [2; 20], "a finished case is left as it is");
+
+    is_down.store(false, Ordering::Relaxed);
+    tribunal(&folder, &retry).exits(0);
+    assert_eq!(votes(), [3; 20]);
+    assert_eq!(asked("birch-one"), before + 20, "the one that failed");
+    assert_eq!((asked("alder-one"), asked("cedar-one")), (20, 20), "and nobody else");
+    let runs = tribunal(&folder, &["runs", "--json"]).exits(0).json_lines();
+    assert_eq!(
+        (runs.len(), runs[0]["finished"].as_u64()),
+        (1, Some(20)),
+        "a new verdict replaces the old one"
+    );
+    tribunal(&folder, &retry).exits(0);
+    assert_eq!(upstream.count(), before + 60, "there is nothing left to ask");
+    let ran = tribunal(&folder, &["judge", "cases.jsonl", "--retry-errors"]).exits(64);
+    assert!(ran.stderr.contains("--resume"), "{}", ran.stderr);
 }

@@ -53,7 +53,11 @@ impl Gateway {
 
     /// This panel, its judges called over HTTP.
     pub async fn connected(file: &Value) -> Self {
-        let folder = Folder::with_panel(file);
+        Self::connected_in(Folder::with_panel(file)).await
+    }
+
+    /// The panel of this folder, and the store that may be there already.
+    pub async fn connected_in(folder: Folder) -> Self {
         let app =
             App::build_with(folder.config(), Clock::manual(NOW_US), None).await.expect("the app is built");
         Self { app, folder, asked: Asked::default() }
@@ -80,6 +84,7 @@ impl Gateway {
             position: 0,
             use_cache: true,
             resumed: false,
+            retry: None,
             seed: 0,
             allow_kin: false,
             budget: None,

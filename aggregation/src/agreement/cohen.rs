@@ -119,20 +119,12 @@ impl Shares {
         let total = table.total();
         let share = |totals: Vec<f64>| -> Vec<f64> { totals.iter().map(|count| count / total).collect() };
         let (rows, columns) = (share(table.row_totals()), share(table.column_totals()));
-        let places = places(table.labels(), positions);
-        let width = places.iter().copied().fold(f64::NEG_INFINITY, f64::max)
-            - places.iter().copied().fold(f64::INFINITY, f64::min);
+        let distances = distances(table.labels(), distance, positions);
         let at = |list: &[f64], label: usize| list.get(label).copied().unwrap_or_default();
         let cells = table
             .cells()
-            .map(|(row, column, count)| {
-                let gap = (at(&places, row) - at(&places, column)).abs();
-                let apart = if width > 0.0 { gap / width } else { 0.0 };
-                let distance = match distance {
-                    Distance::Nominal => f64::from(u8::from(row != column)),
-                    Distance::Linear => apart,
-                    Distance::Quadratic => apart * apart,
-                };
+            .zip(distances)
+            .map(|((row, column, count), distance)| {
                 (row, column, count / total, at(&rows, row) * at(&columns, column), distance)
             })
             .collect();
@@ -193,6 +185,21 @@ impl Shares {
             degenerate: se <= 0.0,
         }
     }
+}
+
+/// The distance of every cell, row by row: 0 for the same label, at most 1.
+pub(crate) fn distances(labels: usize, distance: Distance, positions: Option<&[f64]>) -> Vec<f64> {
+    let places = places(labels, positions);
+    let width = places.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+        - places.iter().copied().fold(f64::INFINITY, f64::min);
+    let apart = |a: f64, b: f64| if width > 0.0 { (a - b).abs() / width } else { 0.0 };
+    let of = |row: usize, column: usize, a: f64, b: f64| match distance {
+        Distance::Nominal => f64::from(u8::from(row != column)),
+        Distance::Linear => apart(a, b),
+        Distance::Quadratic => apart(a, b) * apart(a, b),
+    };
+    let columns = || places.iter().enumerate();
+    columns().flat_map(|(row, a)| columns().map(move |(column, b)| of(row, column, *a, *b))).collect()
 }
 
 fn places(labels: usize, positions: Option<&[f64]>) -> Vec<f64> {

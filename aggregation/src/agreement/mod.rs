@@ -3,7 +3,17 @@
 mod bands;
 mod cohen;
 mod confusion;
+mod fleiss;
+mod gwet;
+mod krippendorff;
+mod ratings;
+mod resampled;
 
 pub use bands::{Band, landis_koch};
-pub use cohen::{CohenKappa, Distance, Kappa, cohen_kappa};
+pub use cohen::{CohenKappa, Distance, Kappa, StandardError, cohen_kappa};
 pub use confusion::{BinaryIndexes, Confusion, ConfusionError};
+pub use fleiss::{FleissKappa, fleiss_kappa};
+pub use gwet::{GwetAc, gwet_ac};
+pub use krippendorff::{AlphaError, KrippendorffAlpha, Level, krippendorff_alpha};
+pub use ratings::{RatingCounts, RatingsError};
+pub use resampled::{bootstrap_kappa, jackknife_kappa};

@@ -56,6 +56,10 @@ pub enum ApiError {
     Forbidden(String),
     #[error("no panel `{name}`; there are: {known}")]
     UnknownPanel { name: String, known: String },
+    #[error("the query is not usable: {0}")]
+    BadQuery(String),
+    #[error("no run `{0}`; hint: `GET /v1/runs` lists them")]
+    UnknownRun(String),
     #[error("no verdict `{0}`")]
     UnknownVerdict(String),
     #[error("the case is not valid")]
@@ -81,10 +85,12 @@ pub enum ApiError {
 impl ApiError {
     fn status(&self) -> StatusCode {
         match self {
-            Self::BadJson(_) | Self::BadIdempotencyKey(_) => StatusCode::BAD_REQUEST,
+            Self::BadJson(_) | Self::BadQuery(_) | Self::BadIdempotencyKey(_) => StatusCode::BAD_REQUEST,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::NoRoute(_) | Self::UnknownPanel { .. } | Self::UnknownVerdict(_) => StatusCode::NOT_FOUND,
+            Self::NoRoute(_) | Self::UnknownPanel { .. } | Self::UnknownRun(_) | Self::UnknownVerdict(_) => {
+                StatusCode::NOT_FOUND
+            }
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::InvalidCase(_)
@@ -107,6 +113,8 @@ impl ApiError {
             Self::MethodNotAllowed => ("method-not-allowed", "This method is not allowed here"),
             Self::Forbidden(_) => ("forbidden", "This request is not allowed"),
             Self::UnknownPanel { .. } => ("unknown-panel", "There is no such panel"),
+            Self::BadQuery(_) => ("bad-query", "The query is not usable"),
+            Self::UnknownRun(_) => ("unknown-run", "There is no such run"),
             Self::UnknownVerdict(_) => ("unknown-verdict", "There is no such verdict"),
             Self::InvalidCase(_) => ("invalid-case", "The case is not valid"),
             Self::BadIdempotencyKey(_) => ("bad-idempotency-key", "The Idempotency-Key is not usable"),
@@ -128,11 +136,13 @@ impl ApiError {
                 .iter()
                 .map(|problem| {
                     let text = problem.problem.to_string();
-                    let (message, hint) =
-                        match text.split_once("; hint: ").or_else(|| text.split_once("? hint: ")) {
-                            Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
-                            None => (text, None),
-                        };
+                    // A message that ends in a question keeps its mark.
+                    let (message, hint) = match text.split_once("hint: ") {
+                        Some((message, hint)) => {
+                            (message.trim_end().trim_end_matches(';').to_owned(), Some(hint.to_owned()))
+                        }
+                        None => (text, None),
+                    };
                     let field =
                         problem.field.as_ref().map_or_else(|| String::from("case"), |f| format!("case.{f}"));
                     ProblemDetail { field, message, hint }
@@ -163,6 +173,8 @@ pub fn problem_kinds() -> Vec<ProblemBody> {
         ApiError::MethodNotAllowed,
         ApiError::Forbidden(word()),
         ApiError::UnknownPanel { name: word(), known: word() },
+        ApiError::BadQuery(word()),
+        ApiError::UnknownRun(word()),
         ApiError::UnknownVerdict(word()),
         ApiError::InvalidCase(Vec::new()),
         ApiError::BadIdempotencyKey(BadKey),

@@ -7,6 +7,7 @@ mod idempotency;
 mod judges;
 mod operations;
 mod panels;
+mod runs;
 mod verdicts;
 
 use std::time::Duration;
@@ -40,6 +41,7 @@ pub const SHUTDOWN_GRACE: Duration = Duration::from_mins(2);
     ),
     tags(
         (name = "verdicts", description = "Judge one case"),
+        (name = "runs", description = "What was judged"),
         (name = "panels", description = "What is configured"),
         (name = "operations", description = "Health and metrics"),
     )
@@ -52,6 +54,9 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(ApiDocument::openapi())
         .routes(routes!(verdicts::create))
         .routes(routes!(verdicts::show))
+        .routes(routes!(runs::list))
+        .routes(routes!(runs::show))
+        .routes(routes!(runs::verdicts))
         .routes(routes!(panels::list))
         .routes(routes!(judges::list))
         .routes(routes!(operations::health))

@@ -100,6 +100,7 @@ pub async fn create(
         position: 0,
         use_cache: request.cache,
         resumed: false,
+        retry: None,
         seed: 0,
         allow_kin: request.allow_kin,
         budget: None,

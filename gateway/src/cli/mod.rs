@@ -1,6 +1,8 @@
 //! The command line: what can be typed. Each command lives in a file of its own and calls the same engine as the API.
 
 mod budget;
+mod case_file;
+mod case_run;
 mod check;
 mod estimate;
 pub mod exit;
@@ -94,6 +96,18 @@ pub struct JudgeArgs {
     /// Cases: JSONL, JSON array, CSV or TSV, plain or .gz; `-` reads standard input.
     #[arg(value_name = "FILE", required_unless_present_any = ["output", "a"])]
     pub cases: Option<PathBuf>,
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Print the number of calls and what they would cost at most; call nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub one: OneCase,
+}
+
+/// Flags of commands that judge a file of cases.
+#[derive(Debug, Args)]
+pub struct RunArgs {
     /// The panel; the only one, or `default`, when left out.
     #[arg(short, long, value_name = "NAME")]
     pub panel: Option<String>,
@@ -106,6 +120,9 @@ pub struct JudgeArgs {
     /// Go on with an interrupted run (`last` is the newest): nothing stored is asked again.
     #[arg(long, value_name = "RUN")]
     pub resume: Option<String>,
+    /// With --resume: ask again for votes that are missing through failures (unavailable, timed out, rate limited).
+    #[arg(long, requires = "resume")]
+    pub retry_errors: bool,
     /// Seed of the draw for random reviews.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
@@ -115,9 +132,6 @@ pub struct JudgeArgs {
     /// Stop before more is spent, in US dollars, over all sessions of a resumed run. Exit code 2 when it stops the run.
     #[arg(long, value_name = "USD", value_parser = budget::usd)]
     pub max_cost: Option<f64>,
-    /// Print the number of calls and what they would cost at most; call nothing.
-    #[arg(long)]
-    pub dry_run: bool,
     /// No progress and no table.
     #[arg(short, long)]
     pub quiet: bool,
@@ -136,8 +150,6 @@ pub struct JudgeArgs {
     /// Let judges vote on answers of their own model or family; printed in every report.
     #[arg(long)]
     pub allow_kin: bool,
-    #[command(flatten)]
-    pub one: OneCase,
 }
 
 /// One answer without a file.

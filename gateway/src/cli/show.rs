@@ -3,9 +3,10 @@
 use serde_json::json;
 
 use super::exit::{Exit, Failure};
-use super::{ShowArgs, output, report, runs, setup};
+use super::{ShowArgs, output, report, setup};
 use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
+use crate::clock::rfc3339;
 use crate::engine::kind_of;
 use crate::settings::Source;
 use crate::store::rows::{JudgmentRow, JudgmentSource, RunSummary as StoredRun};
@@ -94,8 +95,8 @@ async fn show_run(app: &App, stored: &StoredRun, args: &ShowArgs) -> Result<Exit
         output::line(&format!(
             "run {}  {}  begun {}  panel {} {}  {} of {total} cases finished\n",
             stored.run.id,
-            runs::status(stored.status),
-            runs::time(stored.run.created_us),
+            stored.status.name(),
+            rfc3339(stored.run.created_us),
             stored.run.panel,
             stored.run.panel_version,
             stored.totals.finished_cases,

@@ -20,7 +20,7 @@ pub async fn run(config: Config, panel: Arc<Panel>, args: &JudgeArgs) -> Result<
     let app = App::build(config).await.map_err(setup::app_failure)?;
     let in_force = app.in_force();
     in_force
-        .check_ready(&panel, &case, args.allow_kin)
+        .check_ready(&panel, &case, args.run.allow_kin)
         .map_err(|error| Failure::new(Exit::Configuration, error))?;
     let verdict = app
         .engine()
@@ -31,11 +31,12 @@ pub async fn run(config: Config, panel: Arc<Panel>, args: &JudgeArgs) -> Result<
             project: Arc::from(DEFAULT_PROJECT),
             run: None,
             position: 0,
-            use_cache: !args.no_cache,
+            use_cache: !args.run.no_cache,
             resumed: false,
-            seed: args.seed,
-            allow_kin: args.allow_kin,
-            budget: args.max_cost.map(budget::fresh),
+            retry: None,
+            seed: args.run.seed,
+            allow_kin: args.run.allow_kin,
+            budget: args.run.max_cost.map(budget::fresh),
             cancel: CancellationToken::new(),
         })
         .await;
@@ -45,12 +46,12 @@ pub async fn run(config: Config, panel: Arc<Panel>, args: &JudgeArgs) -> Result<
         Failure::new(exit, error)
     })?;
     let json = serde_json::to_string(&verdict).map_err(|error| Failure::new(Exit::Internal, error))?;
-    if let Some(path) = &args.out {
+    if let Some(path) = &args.run.out {
         std::fs::write(path, format!("{json}\n")).map_err(|error| Failure::new(Exit::Usage, error))?;
     }
-    if args.json {
+    if args.run.json {
         output::line(&json);
-    } else if !args.quiet {
+    } else if !args.run.quiet {
         output::text(&report::verdict(&verdict));
     }
     let mut summary = RunSummary::new();

@@ -8,6 +8,7 @@ use aggregation::vote::Abstention;
 use super::plan::{Call, asked_scale};
 use super::reading::{self, Read};
 use super::replay::{RecordedLine, Recording};
+use super::retry::is_error;
 use super::rows;
 use super::work::Work;
 use super::{Engine, EngineError};
@@ -28,9 +29,10 @@ pub(super) async fn find(
             return Err(EngineError::CaseChanged(work.case.id.to_string()));
         }
         // A panel that changed asks something else.
-        let stored: Vec<_> =
-            stored.into_iter().filter(|row| row.panel_version == work.panel.version).collect();
-        fill_from_rows(engine, work, calls, &mut known, stored, Source::Resumed).await?;
+        let stored = stored.into_iter().filter(|row| row.panel_version == work.panel.version);
+        let stored =
+            stored.filter(|row| work.retry.is_none() || !row.outcome.as_ref().is_err_and(|a| is_error(*a)));
+        fill_from_rows(engine, work, calls, &mut known, stored.collect(), Source::Resumed).await?;
     }
     fill_from_recordings(work, calls, &mut known).await?;
     if work.use_cache {

@@ -19,6 +19,7 @@ mod reading;
 pub mod recorder;
 pub mod replay;
 pub mod reply;
+mod retry;
 mod rows;
 pub mod run;
 #[cfg(test)]
@@ -43,6 +44,7 @@ pub use self::kin::{KinshipGap, kinship_gap, kinship_gap_of};
 pub use self::model_facts::ModelFacts;
 use self::plan::{Settled, Standing};
 use self::recorder::{Recorder, RecorderError};
+pub use self::retry::Retry;
 pub use self::work::JudgeRequest;
 use self::work::Work;
 use crate::clock::Clock;
@@ -164,6 +166,7 @@ impl Engine {
             position,
             use_cache,
             resumed,
+            retry,
             seed,
             allow_kin,
             budget,
@@ -187,6 +190,7 @@ impl Engine {
             verdict_id,
             use_cache,
             resumed,
+            retry,
             allow_kin,
             is_drawn,
             started,

@@ -4,7 +4,7 @@
 //! name, nothing that was learned of the old one holds.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use providers::{Capabilities, Dialect, Learned};
 
@@ -31,6 +31,8 @@ pub(super) struct ModelFact {
     pub capabilities: Capabilities,
     /// The model that last said it answered.
     replied: Mutex<Option<String>>,
+    /// What an earlier process had learned, and when: it does not become younger by being kept again.
+    restored: Option<(Learned, i64)>,
 }
 
 impl ModelFacts {
@@ -40,24 +42,36 @@ impl ModelFacts {
         for row in rows.into_iter().filter(|row| now_us.saturating_sub(row.updated_us) <= GOOD_FOR_US) {
             let Ok(learned) = serde_json::from_str::<Learned>(&row.learned) else { continue };
             let Ok(dialect) = serde_json::from_value::<Dialect>(row.dialect.clone().into()) else { continue };
-            let fact = facts.of(dialect, &row.base_url, &row.model);
-            fact.capabilities.restore(&learned);
-            fact.note_reply(row.model_replied.as_deref());
+            let capabilities = Capabilities::new(dialect);
+            capabilities.restore(&learned);
+            let fact = ModelFact {
+                capabilities,
+                replied: Mutex::new(row.model_replied),
+                restored: Some((learned, row.updated_us)),
+            };
+            facts.lock().insert(Place::of(dialect, &row.base_url, &row.model), Arc::new(fact));
         }
         facts
     }
 
     pub(super) fn of(&self, dialect: Dialect, base_url: &str, model: &str) -> Arc<ModelFact> {
-        let place =
-            Place { base_url: base_url.to_owned(), dialect: dialect_name(dialect), model: model.to_owned() };
-        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = || ModelFact { capabilities: Capabilities::new(dialect), replied: Mutex::default() };
+        let fresh = || ModelFact {
+            capabilities: Capabilities::new(dialect),
+            replied: Mutex::default(),
+            restored: None,
+        };
+        let mut places = self.lock();
+        let place = Place::of(dialect, base_url, model);
         Arc::clone(places.entry(place).or_insert_with(|| Arc::new(fresh())))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Place, Arc<ModelFact>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is worth keeping over a restart.
     pub fn rows(&self, project: &str, now_us: i64) -> Vec<ModelFactsRow> {
-        let places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let places = self.lock();
         let row = |(place, fact): (&Place, &Arc<ModelFact>)| ModelFactsRow {
             project: project.to_owned(),
             base_url: place.base_url.clone(),
@@ -65,13 +79,25 @@ impl ModelFacts {
             model: place.model.clone(),
             model_replied: fact.replied(),
             learned: serde_json::to_string(&fact.capabilities.snapshot()).unwrap_or_default(),
-            updated_us: now_us,
+            updated_us: fact.learned_us(now_us),
         };
         places.iter().filter(|(_, fact)| !fact.capabilities.snapshot().is_empty()).map(row).collect()
     }
 }
 
+impl Place {
+    fn of(dialect: Dialect, base_url: &str, model: &str) -> Self {
+        Self { base_url: base_url.to_owned(), dialect: dialect_name(dialect), model: model.to_owned() }
+    }
+}
+
 impl ModelFact {
+    /// Since when it holds, as far as is known.
+    fn learned_us(&self, now_us: i64) -> i64 {
+        let restored = self.restored.as_ref().filter(|(learned, _)| *learned == self.capabilities.snapshot());
+        restored.map_or(now_us, |(_, learned_us)| *learned_us)
+    }
+
     /// Another model under the same name is asked for everything again.
     pub(super) fn note_reply(&self, model: Option<&str>) {
         let Some(model) = model else { return };
@@ -125,6 +151,16 @@ mod tests {
         assert_eq!(rows.len(), 1);
         assert_eq!(learned_of(&ModelFacts::restored(rows.clone(), 7 * DAY_US)), refusing_logprobs());
         assert_eq!(learned_of(&ModelFacts::restored(rows, 8 * DAY_US)), Learned::default());
+    }
+
+    #[test]
+    fn keeping_it_again_makes_it_no_younger() {
+        let again = ModelFacts::restored(facts().rows("p", 0), 5 * DAY_US).rows("p", 5 * DAY_US);
+        assert_eq!(learned_of(&ModelFacts::restored(again, 8 * DAY_US)), Learned::default());
+        let facts = ModelFacts::restored(facts().rows("p", 0), 5 * DAY_US);
+        let more = Learned { refused: vec![String::from("seed")], ..Learned::default() };
+        facts.of(Dialect::Vllm, "http://127.0.0.1:1/v1", "m").capabilities.restore(&more);
+        assert_eq!(facts.rows("p", 5 * DAY_US)[0].updated_us, 5 * DAY_US, "something new was learned");
     }
 
     #[test]

@@ -57,9 +57,7 @@ pub async fn probe(askers: &Askers, panel: &Panel, judge: &Judge) -> Probe {
         return probe;
     }
     let Some(provider) = askers.provider(&panel.name, &judge.id) else {
-        probe.error = Some(String::from(
-            "not connected: its key is missing, or this version does not know its provider",
-        ));
+        probe.error = Some(String::from("not connected: its key is missing"));
         return probe;
     };
     let mut request = ChatRequest::user(QUESTION);

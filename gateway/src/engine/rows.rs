@@ -127,6 +127,10 @@ fn judgment_row(
 ) -> JudgmentRow {
     let facts = &judgment.call;
     let usage = facts.usage;
+    // A resumed judgment stands in the store already.
+    let retry = work.retry.as_ref().filter(|_| judgment.source != Source::Resumed);
+    let (replaces, revision) =
+        retry.and_then(|retry| retry.of(judgment)).map_or((None, 0), |(id, revision)| (Some(id), revision));
     JudgmentRow {
         id: engine.ids.draw(),
         project: work.project.to_string(),
@@ -137,8 +141,8 @@ fn judgment_row(
         criterion: judgment.criterion.to_string(),
         order: judgment.order,
         sample: i64::from(judgment.sample),
-        revision: 0,
-        replaces: None,
+        revision,
+        replaces,
         source: match judgment.source {
             Source::Asked | Source::Rule | Source::Resumed => JudgmentSource::Asked,
             Source::Cached => JudgmentSource::Cache,
@@ -256,8 +260,8 @@ pub(super) fn of_verdict(engine: &Engine, work: &Work, verdict: &CaseVerdict) ->
         run: work.run.to_string(),
         case_id: work.case.id.0.clone(),
         case_hash: work.case_hash.clone(),
-        revision: 0,
-        replaces: None,
+        revision: work.retry.as_ref().map_or(0, |retry| retry.revision),
+        replaces: work.retry.as_ref().map(|retry| retry.verdict_id.clone()),
         endpoint: if work.in_run { Endpoint::Run } else { Endpoint::Verdict },
         key_id: None,
         panel: work.panel.name.clone(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::{Askers, Budget, Engine, EngineError, JudgeRequest, plan};
+use super::{Askers, Budget, Engine, EngineError, JudgeRequest, Retry, plan};
 use crate::case::{Case, CaseId};
 use crate::panel::{Orders, Panel};
 use crate::rubric::Ask;
@@ -26,6 +26,8 @@ pub struct RunSpec {
     pub use_cache: bool,
     /// Whether the run was begun before: its stored judgments and verdicts are taken, not asked again.
     pub resumed: bool,
+    /// Whether a resumed run asks again for votes that are missing through failures.
+    pub retry_errors: bool,
     pub seed: u64,
     pub allow_kin: bool,
     /// `None`: whatever it costs.
@@ -90,13 +92,14 @@ impl Engine {
 
 async fn judge_or_load(engine: Arc<Engine>, spec: RunSpec, position: usize, case: Case) -> CaseOutcome {
     let id = case.id.clone();
-    if spec.resumed {
-        match engine.verdict_before_interruption(&spec.project, &spec.id, &case).await {
-            Ok(Some(verdict)) => return CaseOutcome { case: id, was_stored: true, result: Ok(verdict) },
-            Ok(None) => {}
-            Err(error) => return CaseOutcome { case: id, was_stored: false, result: Err(error) },
+    let retry = match stored(&engine, &spec, &case).await {
+        Ok(Stored::Finished(verdict)) => {
+            return CaseOutcome { case: id, was_stored: true, result: Ok(*verdict) };
         }
-    }
+        Ok(Stored::Failed(retry)) => Some(Arc::new(retry)),
+        Ok(Stored::Nothing) => None,
+        Err(error) => return CaseOutcome { case: id, was_stored: false, result: Err(error) },
+    };
     let request = JudgeRequest {
         case: Arc::new(case),
         panel: spec.panel,
@@ -106,10 +109,31 @@ async fn judge_or_load(engine: Arc<Engine>, spec: RunSpec, position: usize, case
         position: i64::try_from(position).unwrap_or(i64::MAX),
         use_cache: spec.use_cache,
         resumed: spec.resumed,
+        retry,
         seed: spec.seed,
         allow_kin: spec.allow_kin,
         budget: spec.budget,
         cancel: spec.cancel,
     };
     CaseOutcome { case: id, was_stored: false, result: engine.judge(request).await }
+}
+
+/// What an earlier session of the run left of a case.
+enum Stored {
+    Nothing,
+    Finished(Box<CaseVerdict>),
+    /// Votes are missing through failures, and they are to be asked again.
+    Failed(Retry),
+}
+
+async fn stored(engine: &Engine, spec: &RunSpec, case: &Case) -> Result<Stored, EngineError> {
+    if !spec.resumed {
+        return Ok(Stored::Nothing);
+    }
+    let Some(verdict) = engine.verdict_before_interruption(&spec.project, &spec.id, case).await? else {
+        return Ok(Stored::Nothing);
+    };
+    let retry =
+        if spec.retry_errors { engine.retry_of(&spec.project, &spec.id, &verdict).await? } else { None };
+    Ok(retry.map_or_else(|| Stored::Finished(Box::new(verdict)), Stored::Failed))
 }

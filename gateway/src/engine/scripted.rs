@@ -99,6 +99,7 @@ impl Bench {
             position: 0,
             use_cache: false,
             resumed: false,
+            retry: None,
             seed: 0,
             allow_kin: false,
             budget: None,

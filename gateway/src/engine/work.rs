@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicUsize;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::Budget;
 use super::askers::{Askers, PanelPrints};
+use super::{Budget, Retry};
 use crate::case::{Case, Mode};
 use crate::checks::Finding;
 use crate::panel::{ModelKin, Panel};
@@ -28,6 +28,8 @@ pub struct JudgeRequest {
     pub use_cache: bool,
     /// Whether the run may hold judgments of this case from before an interruption.
     pub resumed: bool,
+    /// The verdict that this one replaces: what failed then is asked again.
+    pub retry: Option<Arc<Retry>>,
     /// Seed of the draw for random reviews.
     pub seed: u64,
     /// Judges related to the candidate vote all the same; the verdict says so.
@@ -59,6 +61,7 @@ pub(super) struct Work {
     pub prints: Arc<PanelPrints>,
     pub use_cache: bool,
     pub resumed: bool,
+    pub retry: Option<Arc<Retry>>,
     pub allow_kin: bool,
     pub models: Arc<[ModelKin]>,
     pub is_drawn: bool,

@@ -1,5 +1,7 @@
 //! Whole files in, settings or problems out.
 
+mod identity;
+mod shown;
 mod wrong;
 
 use std::path::{Path, PathBuf};
@@ -277,61 +279,6 @@ fn every_key_of_the_contract_is_read() {
     assert_eq!(config.missing_keys("default"), []);
 }
 
-#[test]
-fn effective_settings_mean_the_same_and_hold_no_secret() {
-    let (_folder, every_key_source, text) = every_key();
-    let environment = Environment::of([("VLLM_KEY", "v-secret"), ("ANTHROPIC_API_KEY", "a-secret")]);
-    for (source, text) in [(every_key_source, text), (source(), SMALLEST.to_owned()), shipped_panel()] {
-        let config = parse(&text, &source, &environment, &template).map_err(|e| e.to_string()).unwrap();
-        let printed = config.effective_yaml();
-        assert!(!printed.contains("secret") && !printed.contains("sk-from-file"), "{printed}");
-        let again =
-            parse(&printed, &source, &environment, &template).map_err(|e| format!("{e}\n{printed}")).unwrap();
-        assert_eq!(again.effective_yaml(), printed);
-        let versions = |c: &Config| c.panels.values().map(|p| p.version.clone()).collect::<Vec<_>>();
-        assert_eq!(versions(&again), versions(&config));
-    }
-}
-
-#[test]
-fn effective_settings_show_defaults_and_mask_passwords() {
-    let text = format!("store: postgres://judge:hunter2@db/tribunal?password=hunter2\n{SMALLEST}");
-    let config = read(&text).unwrap();
-    let printed = config.effective_yaml();
-    assert!(!printed.contains("hunter2"), "{printed}");
-    for line in [
-        "store: \"postgres://judge:***@db/tribunal?password=***\"",
-        "  bind: \"127.0.0.1:4600\"",
-        "  body_limit: \"2MiB\"",
-        "    api_key:\n      env: OPENAI_API_KEY",
-        "    perimeter: outside",
-        "      attempt: \"30s\"",
-        "    quorum: 2",
-        "      max_tokens: 512",
-        "    adaptive: off",
-    ] {
-        assert!(printed.contains(line), "{line}\n---\n{printed}");
-    }
-    assert_eq!(warnings(&config), ["panel.yaml:1:8: store: the database password stands in the file"]);
-    assert!(!format!("{config:?}").contains("hunter2"));
-}
-
-#[test]
-fn effective_settings_tell_where_prices_come_from() {
-    let priced = "{server: openai, model: gpt-5, price: {input: 1, output: 2, cached_input: 0.5}}";
-    let text = format!("judges: {{own: {priced}}}\n{}", panel("replacements: [own, openai/gpt-5-mini]"));
-    let printed = read(&text).unwrap().effective_yaml();
-    for line in [
-        "    price: {input: 1.0, output: 2.0, cached_input: 0.5}  # USD per million tokens, from the file",
-        "    price: {input: 0.25, output: 2.0, cached_input: 0.025}  # USD per million tokens, as in the built-in table of ",
-        "    price: null  # unknown: costs are null",
-        "    method: null  # by scale: median for numbers, majority for labels",
-    ] {
-        assert!(printed.contains(line), "{line}\n---\n{printed}");
-    }
-    assert_eq!(read(&printed).map_err(|e| e.to_string()).unwrap().effective_yaml(), printed);
-}
-
 /// `{}` around the usual judges and rubric.
 fn panel(rest: &str) -> String {
     format!("panels: {{p: {{rubric: safety, judges: [ollama/qwen3, ollama/gemma3, ollama/phi4], {rest}}}}}\n")
@@ -483,56 +430,6 @@ fn many_problems_end_somewhere() {
 }
 
 #[test]
-fn panel_version_changes_with_what_changes_answers_and_with_nothing_else() {
-    let version = |text: &str| read(text).map_err(|e| e.to_string()).unwrap().panels["p"].version.clone();
-    let judges = |rest: &str| {
-        format!(
-            "servers: {{s: {{provider: vllm, base_url: 'http://10.0.0.1/v1'}}}}\n\
-             judges: {{j: {{server: s, model: llama3, {rest}}}}}\n\
-             panels: {{p: {{rubric: safety, judges: [j, ollama/qwen3, ollama/phi4]}}}}"
-        )
-    };
-    let base = version(&judges(""));
-    assert!(base.starts_with("b3:") && base.len() == 35, "{base}");
-    assert_eq!(version(&judges("")), base);
-    assert_eq!(version(&judges("price: {input: 1, output: 1}")), base);
-    assert_eq!(version(&judges("").replace("vllm,", "vllm, limits: {concurrency: 3},")), base);
-    assert_eq!(version(&judges("").replace("judges: [", "deadline: {case: 10s}, judges: [")), base);
-    for changed in [
-        judges("params: {temperature: 0.1}"),
-        judges("params: {max_tokens: 5}"),
-        judges("template: direct"),
-        judges("scoring: discrete"),
-        judges("").replace("llama3", "llama4"),
-        judges("").replace("10.0.0.1", "10.0.0.2"),
-        judges("").replace("vllm", "llama_cpp"),
-        judges("").replace("rubric: safety", "rubric: correctness"),
-        judges("").replace("judges: [", "quorum: 3, judges: ["),
-        judges("").replace("judges: [", "method: majority, judges: ["),
-        judges("").replace("judges: [", "orders: as_given, judges: ["),
-        judges("").replace("judges: [", "replacements: [ollama/gemma3], judges: ["),
-        judges("").replace("ollama/phi4", "ollama/phi3"),
-    ] {
-        assert_ne!(version(&changed), base, "{changed}");
-    }
-}
-
-#[test]
-fn judge_fingerprint_depends_on_criterion_and_mode() {
-    let config = read(&panel("")).unwrap();
-    let panel = &config.panels["p"];
-    let (judge, rubric) = (&panel.judges[0], &panel.rubric);
-    let criterion = &rubric.criteria[0];
-    let base = judge_fingerprint(judge, rubric, criterion, Mode::Pointwise);
-    assert_eq!(judge_fingerprint(judge, rubric, criterion, Mode::Pointwise), base);
-    assert_ne!(judge_fingerprint(judge, rubric, criterion, Mode::Pairwise), base);
-    assert_ne!(judge_fingerprint(&panel.judges[1], rubric, criterion, Mode::Pointwise), base);
-    let mut other = criterion.as_ref().clone();
-    other.instructions = None;
-    assert_ne!(judge_fingerprint(judge, rubric, &other, Mode::Pointwise), base);
-}
-
-#[test]
 fn shipped_panel_needs_no_key_and_warns_of_one_family_only() {
     let (source, text) = shipped_panel();
     let config =
@@ -543,33 +440,6 @@ fn shipped_panel_needs_no_key_and_warns_of_one_family_only() {
     assert_eq!(config.missing_keys("default"), []);
     assert_eq!(config.warnings.len(), 1);
     assert!(panel.judges.iter().all(|j| j.server.perimeter == Perimeter::Inside));
-}
-
-#[test]
-fn schema_of_the_reference_pages_is_the_programs() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/panel.schema.json");
-    let written = std::fs::read_to_string(path).unwrap_or_default();
-    let is_current = written.trim_end() == format!("{:#}", schema());
-    assert!(is_current, "run `tribunal schema > docs/reference/panel.schema.json`");
-}
-
-#[test]
-fn schema_describes_every_key() {
-    let schema = schema();
-    assert_eq!(schema["title"], "Tribunal panel.yaml");
-    let mut undescribed = Vec::new();
-    let mut look = |owner: &str, object: &serde_json::Value| {
-        for (key, property) in object["properties"].as_object().into_iter().flatten() {
-            if property["description"].is_null() {
-                undescribed.push(format!("{owner}.{key}"));
-            }
-        }
-    };
-    look("", &schema);
-    for (name, definition) in schema["$defs"].as_object().unwrap() {
-        look(name, definition);
-    }
-    assert_eq!(undescribed, Vec::<String>::new());
 }
 
 proptest! {

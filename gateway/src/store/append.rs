@@ -57,7 +57,20 @@ impl<'a> Batch<'a> {
         statements += RUN_CASES.execute(dialect, connection, &self.run_cases).await?;
         statements += JUDGMENTS.execute(dialect, connection, &self.judgments).await?;
         statements += VERDICTS.execute(dialect, connection, &self.verdicts).await?;
+        statements += self.withdraw_replaced(connection).await?;
         statements += TRIAGE.execute(dialect, connection, &self.triage).await?;
+        Ok(statements)
+    }
+
+    /// A verdict that was replaced waits for nobody, unless somebody has begun to look at it.
+    async fn withdraw_replaced(&self, connection: &mut AnyConnection) -> Result<usize, sqlx::Error> {
+        let mut statements = 0;
+        for verdict in &self.verdicts {
+            let Some(replaced) = &verdict.replaces else { continue };
+            let withdraw = sqlx::query(include_str!("sql/withdraw_triage.sql"));
+            withdraw.bind(verdict.project.as_str()).bind(replaced.as_str()).execute(&mut *connection).await?;
+            statements += 1;
+        }
         Ok(statements)
     }
 }

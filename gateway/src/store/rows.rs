@@ -285,6 +285,13 @@ pub enum RunStatus {
     Stopped,
 }
 
+impl RunStatus {
+    /// As it is stored and shown.
+    pub fn name(self) -> &'static str {
+        super::columns::Word::word(self)
+    }
+}
+
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEnd {

@@ -7,8 +7,8 @@ use super::rows::{PROJECT, RUN, judgment, judgments, run, run_case, text, triage
 use crate::case::Mode;
 use crate::store::StoreError;
 use crate::store::rows::{
-    FinishedCase, JudgmentRow, JudgmentSource, ModelFactsRow, Record, RunEnd, RunStatus, RunTotals, TextKind,
-    TextRow, TextSelection, TriageRow, TriageStatus, VerdictRow, VersionKind, VersionRow,
+    FinishedCase, JudgmentRow, JudgmentSource, ModelFactsRow, Record, TextSelection, TriageRow, TriageStatus,
+    VerdictRow, VersionKind, VersionRow,
 };
 
 #[tokio::test]
@@ -177,13 +177,17 @@ async fn what_models_refuse_is_replaced_and_kept_by_project() {
 }
 
 #[tokio::test]
-async fn cost_of_a_run_is_that_of_its_judgments() {
+async fn a_replaced_verdict_waits_for_nobody() {
     on_each(|store| async move {
-        assert_eq!(store.run_cost(PROJECT, RUN).await.unwrap(), 0);
-        let costing = |judge: &str, cost| JudgmentRow { cost_microusd: cost, ..judgment("q1", judge) };
-        let other_run = JudgmentRow { run: "another".to_owned(), ..costing("c", Some(100)) };
-        store.append(&judgments([costing("a", Some(7)), costing("b", None), other_run])).await.unwrap();
-        assert_eq!(store.run_cost(PROJECT, RUN).await.unwrap(), 7);
+        let old = verdict("q1");
+        let waiting = TriageRow { verdict_id: old.id.clone(), ..triage("q1") };
+        let mut records = verdicts([old.clone()]);
+        records.push(Record::Triage(Box::new(waiting)));
+        store.append(&records).await.unwrap();
+        assert_eq!(store.open_triage().await.unwrap(), [(PROJECT.to_owned(), 1)]);
+        let new = VerdictRow { id: "v-2".to_owned(), revision: 1, replaces: Some(old.id), ..verdict("q1") };
+        store.append(&verdicts([new])).await.unwrap();
+        assert_eq!(store.open_triage().await.unwrap(), []);
     })
     .await;
 }
@@ -267,118 +271,6 @@ async fn a_verdict_and_its_queue_row_return() {
 }
 
 #[tokio::test]
-async fn pages_of_a_run_meet_every_case_once() {
-    on_each(|store| async move {
-        let ids: Vec<String> = (0..25).map(|n| format!("q{n:02}")).collect();
-        store.append(&verdicts(ids.iter().map(|id| verdict(id)))).await.unwrap();
-        let mut seen: Vec<String> = Vec::new();
-        loop {
-            let after = seen.last().cloned();
-            let page = store.verdicts_of_run(PROJECT, RUN, after.as_deref(), 10).await.unwrap();
-            let cases = store.finished_cases(PROJECT, RUN, after.as_deref(), 10).await.unwrap();
-            let of_page: Vec<&str> = page.iter().map(|row| row.case_id.as_str()).collect();
-            let of_cases: Vec<&str> = cases.iter().map(|case| case.case_id.as_str()).collect();
-            assert_eq!(of_page, of_cases);
-            if page.is_empty() {
-                break;
-            }
-            seen.extend(page.into_iter().map(|row| row.case_id));
-        }
-        assert_eq!(seen, ids);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn finished_among_finds_them_in_a_long_list() {
-    on_each(|store| async move {
-        let asked: Vec<String> = (0..700).map(|n| format!("q{n}")).collect();
-        let finished = asked.iter().step_by(3);
-        store.append(&verdicts(finished.clone().map(|id| verdict(id)))).await.unwrap();
-        let found = store.finished_among(PROJECT, RUN, &asked).await.unwrap();
-        let mut found: Vec<&str> = found.iter().map(|case| case.case_id.as_str()).collect();
-        let mut expected: Vec<&str> = finished.map(String::as_str).collect();
-        found.sort_unstable();
-        expected.sort_unstable();
-        assert_eq!(found, expected);
-        assert_eq!(store.finished_among(PROJECT, RUN, &[]).await.unwrap(), []);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_run_counts_its_cases_until_it_keeps_its_totals() {
-    on_each(|store| async move {
-        store.create_run(&run(RUN)).await.unwrap();
-        let read = || async { store.run(PROJECT, RUN).await.unwrap().unwrap() };
-        let none =
-            RunTotals { finished_cases: 0, decided_cases: 0, escalated_cases: 0, cost_microusd: Some(0) };
-        assert_eq!(read().await.totals, none);
-
-        let escalated = VerdictRow { escalated: true, decided: false, ..verdict("q2") };
-        store.append(&verdicts([verdict("q1"), escalated])).await.unwrap();
-        let two =
-            RunTotals { finished_cases: 2, decided_cases: 1, escalated_cases: 1, cost_microusd: Some(820) };
-        let running = read().await;
-        assert_eq!((running.totals, running.status), (two, RunStatus::Running));
-        assert_eq!(running.run, run(RUN));
-
-        let end = RunEnd {
-            status: RunStatus::Finished,
-            finished_us: 9_000,
-            outcome: Some(r#"{"decision":"pass"}"#.to_owned()),
-        };
-        let finished = store.finish_run(PROJECT, RUN, &end).await.unwrap();
-        assert_eq!(finished, read().await);
-        assert_eq!((finished.status, finished.finished_us, finished.totals), (end.status, Some(9_000), two));
-        assert_eq!(finished.outcome, end.outcome);
-
-        store.reopen_run(PROJECT, RUN).await.unwrap();
-        let unpriced = VerdictRow { cost_microusd: None, ..verdict("q3") };
-        store.append(&verdicts([unpriced])).await.unwrap();
-        let again = read().await;
-        assert_eq!((again.status, again.finished_us, again.outcome), (RunStatus::Running, None, None));
-        assert_eq!((again.totals.finished_cases, again.totals.cost_microusd), (3, None));
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn the_newest_run_is_the_last_one() {
-    on_each(|store| async move {
-        assert_eq!(store.last_run(PROJECT).await.unwrap(), None);
-        for id in ["run-2", "run-3", "run-1"] {
-            store.create_run(&run(id)).await.unwrap();
-        }
-        let ids = |limit| {
-            let store = store.clone();
-            async move {
-                let runs = store.runs(PROJECT, limit).await.unwrap();
-                runs.into_iter().map(|summary| summary.run.id).collect::<Vec<_>>()
-            }
-        };
-        assert_eq!(ids(10).await, ["run-3", "run-2", "run-1"]);
-        assert_eq!(ids(2).await, ["run-3", "run-2"]);
-        assert_eq!(store.last_run(PROJECT).await.unwrap().unwrap().run.id, "run-3");
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_run_that_is_unknown_or_known_already_is_refused() {
-    on_each(|store| async move {
-        store.create_run(&run(RUN)).await.unwrap();
-        let end = RunEnd { status: RunStatus::Stopped, finished_us: 1, outcome: None };
-        let unknown = "no run `run-9` (hint: `tribunal runs` lists them)";
-        assert_eq!(store.reopen_run(PROJECT, "run-9").await.unwrap_err().to_string(), unknown);
-        assert_eq!(store.finish_run(PROJECT, "run-9", &end).await.unwrap_err().to_string(), unknown);
-        let twice = store.create_run(&run(RUN)).await.unwrap_err();
-        assert!(matches!(twice, StoreError::Refused { .. }), "{twice:?}");
-    })
-    .await;
-}
-
-#[tokio::test]
 async fn a_version_says_what_its_hash_stands_for() {
     on_each(|store| async move {
         let version = VersionRow {
@@ -394,100 +286,6 @@ async fn a_version_says_what_its_hash_stands_for() {
         store.append(&records).await.unwrap();
         assert_eq!(store.version(PROJECT, VersionKind::Panel, "b3:x").await.unwrap(), Some(version));
         assert_eq!(store.version(PROJECT, VersionKind::Judge, "b3:x").await.unwrap(), None);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn texts_return_byte_for_byte() {
-    on_each(|store| async move {
-        for (n, body) in
-            ["", "plain", "NUL \0 inside \u{1} \"quoted\"\r\n", "🙂 ñ \u{feff}"].iter().enumerate()
-        {
-            let hash = format!("b3:{n}");
-            let row = TextRow {
-                hash: hash.clone(),
-                kind: TextKind::Prompt,
-                source: Some("doc".to_owned()),
-                retained_until_us: Some(77),
-                ..text("q1", body)
-            };
-            store.append(&[Record::Text(row)]).await.unwrap();
-            let stored = store.texts(PROJECT, "q1", &[hash]).await.unwrap();
-            assert_eq!(stored.len(), 1);
-            assert_eq!(stored[0].body.as_deref(), Some(*body));
-            assert_eq!((stored[0].kind, stored[0].retained_until_us), (TextKind::Prompt, Some(77)));
-            assert_eq!((stored[0].source.as_deref(), stored[0].erased_us), (Some("doc"), None));
-        }
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_text_that_comes_again_is_kept_for_the_longer_time() {
-    on_each(|store| async move {
-        let until = |retained_until_us| Record::Text(TextRow { retained_until_us, ..text("q1", "reply") });
-        let stored = || async {
-            let texts = store.texts(PROJECT, "q1", &["b3:reply".to_owned()]).await.unwrap();
-            assert_eq!(texts.len(), 1);
-            texts[0].retained_until_us
-        };
-        store.append(&[until(Some(20)), until(Some(50)), until(Some(30))]).await.unwrap();
-        assert_eq!(stored().await, Some(50));
-        store.append(&[until(Some(40))]).await.unwrap();
-        assert_eq!(stored().await, Some(50));
-        store.append(&[until(Some(60))]).await.unwrap();
-        assert_eq!(stored().await, Some(60));
-        store.append(&[until(None)]).await.unwrap();
-        assert_eq!(stored().await, None);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn erasing_leaves_a_tombstone_and_the_numbers() {
-    on_each(|store| async move {
-        let of = |case_id: &str, source: Option<&str>, recorded_us, retained_until_us| {
-            let source = source.map(str::to_owned);
-            Record::Text(TextRow { source, recorded_us, retained_until_us, ..text(case_id, "body") })
-        };
-        let mut records = judgments([judgment("by-case", "a")]);
-        records.extend([
-            of("by-case", None, 100, None),
-            of("by-source", Some("doc-1"), 100, None),
-            of("by-age", Some("doc-2"), 10, None),
-            of("by-retention", None, 100, Some(500)),
-            of("kept", Some("doc-3"), 100, Some(501)),
-        ]);
-        store.append(&records).await.unwrap();
-        let erase = |selection, now_us| {
-            let store = store.clone();
-            async move { store.erase_texts(PROJECT, &selection, now_us).await.unwrap() }
-        };
-        assert_eq!(erase(TextSelection::Case("by-case".to_owned()), 501).await, 1);
-        assert_eq!(erase(TextSelection::Case("by-case".to_owned()), 999).await, 0);
-        assert_eq!(erase(TextSelection::Source("doc-1".to_owned()), 501).await, 1);
-        assert_eq!(erase(TextSelection::RecordedBefore(100), 501).await, 1);
-        assert_eq!(store.erase_expired_texts(501).await.unwrap(), 1);
-        for (case_id, expected) in [
-            ("by-case", None),
-            ("by-source", None),
-            ("by-age", None),
-            ("by-retention", None),
-            ("kept", Some("body")),
-        ] {
-            let texts = store.texts(PROJECT, case_id, &["b3:body".to_owned()]).await.unwrap();
-            assert_eq!(texts[0].body.as_deref(), expected, "{case_id}");
-            assert_eq!(texts[0].erased_us, expected.is_none().then_some(501), "{case_id}");
-        }
-        assert_eq!(
-            store.judgments_of_case(PROJECT, RUN, "by-case").await.unwrap(),
-            [judgment("by-case", "a")]
-        );
-
-        store.append(&[of("by-case", None, 600, None)]).await.unwrap();
-        let again = store.texts(PROJECT, "by-case", &["b3:body".to_owned()]).await.unwrap();
-        assert_eq!((again[0].body.as_deref(), again[0].erased_us), (Some("body"), Some(501)));
     })
     .await;
 }

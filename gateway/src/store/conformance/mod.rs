@@ -4,7 +4,9 @@
 mod idempotency;
 mod laws;
 pub(crate) mod rows;
+mod runs;
 mod sqlite;
+mod texts;
 
 use std::future::Future;
 use std::sync::Arc;

@@ -100,37 +100,14 @@ pub(crate) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body 
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use serde_json::json;
 
     use super::*;
-    use crate::chat::{ResponseSchema, Role};
+
     use crate::vendors::Dialect;
     use crate::vendors::capabilities::Capabilities;
-
-    fn full() -> ChatRequest {
-        ChatRequest {
-            messages: [
-                Message { role: Role::System, content: "Be brief.".to_owned() },
-                Message { role: Role::User, content: "Rate 1-5.".to_owned() },
-            ]
-            .into(),
-            max_tokens: Some(60),
-            temperature: Some(0.0),
-            top_p: Some(0.5),
-            seed: Some(7),
-            stop: vec!["\n".to_owned()],
-            top_logprobs: Some(50),
-            response_schema: Some(Arc::new(ResponseSchema {
-                name: "verdict".to_owned(),
-                schema: json!({"type": "string", "maxLength": 9}),
-            })),
-            choices: Some(["A".to_owned(), "tie".to_owned()].into()),
-            deadline: None,
-            recall: crate::Recall::default(),
-        }
-    }
+    use crate::vendors::samples::asking_for_everything;
 
     fn encoded(request: &ChatRequest, dialect: Dialect) -> (Value, Vec<&'static str>) {
         let body = encode(request, "m", &Capabilities::new(dialect).known());
@@ -146,7 +123,7 @@ mod tests {
 
     #[test]
     fn every_parameter_has_its_name() {
-        let (body, dropped) = encoded(&full(), Dialect::LlamaCpp);
+        let (body, dropped) = encoded(&asking_for_everything(), Dialect::LlamaCpp);
         let expected = json!({
             "model": "m",
             "messages": [
@@ -171,7 +148,7 @@ mod tests {
 
     #[test]
     fn openai_takes_its_own_name_and_twenty_alternatives() {
-        let (body, dropped) = encoded(&full(), Dialect::OpenAi);
+        let (body, dropped) = encoded(&asking_for_everything(), Dialect::OpenAi);
         assert_eq!(body["max_completion_tokens"], 60);
         assert!(body.get("max_tokens").is_none());
         assert_eq!(body["top_logprobs"], 20);
@@ -181,7 +158,8 @@ mod tests {
 
     #[test]
     fn choices_go_where_the_dialect_has_a_place_for_them() {
-        let mut request = ChatRequest { response_schema: None, top_logprobs: None, ..full() };
+        let mut request =
+            ChatRequest { response_schema: None, top_logprobs: None, ..asking_for_everything() };
         let check =
             |request: &ChatRequest, dialect, structured_outputs: Value, grammar: Value, dropped: &[&str]| {
                 let (body, left_out) = encoded(request, dialect);
@@ -197,6 +175,6 @@ mod tests {
         }
         request.choices = Some([].into());
         check(&request, Dialect::Vllm, Value::Null, Value::Null, &[]);
-        check(&full(), Dialect::LlamaCpp, Value::Null, Value::Null, &[]);
+        check(&asking_for_everything(), Dialect::LlamaCpp, Value::Null, Value::Null, &[]);
     }
 }

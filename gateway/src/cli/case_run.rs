@@ -1,0 +1,321 @@
+//! Checked cases judged as one resumable run, with progress, verdict lines and a table.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use futures::StreamExt;
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::case_file::CheckedFile;
+use super::exit::{Exit, Failure};
+use super::progress::{Counts, Progress};
+use super::{RunArgs, budget, output, report, setup};
+use crate::api::DEFAULT_PROJECT;
+use crate::app::App;
+use crate::case::Case;
+use crate::engine::EngineError;
+use crate::engine::run::{CaseOutcome, RunSpec, usual_concurrency};
+use crate::intake::{CaseFile, IntakeOptions};
+use crate::panel::Panel;
+use crate::shutdown::Signals;
+use crate::store::rows::{RunEnd, RunKind, RunRow, RunStatus};
+use crate::summary::RunSummary;
+use crate::verdict::CaseVerdict;
+
+/// Cases read ahead of the judges.
+const READ_AHEAD: usize = 64;
+/// Verdicts that the table on screen shows one by one; larger runs show the summary only.
+const MAX_ROWS: usize = 60;
+
+/// Cases for one panel, ready to be judged.
+pub(super) struct Job {
+    /// Where the cases come from, as it was typed.
+    pub path: PathBuf,
+    pub panel: Arc<Panel>,
+    pub cases: CheckedFile,
+}
+
+/// Judges all cases as one run, and says how it went.
+pub(super) async fn judge_all(
+    app: &App,
+    job: Job,
+    args: &RunArgs,
+    signals: &Signals,
+) -> Result<Exit, Failure> {
+    let (run_id, resumed) = begin_run(app, &job, args).await?;
+    let stop = signals.soft.child_token();
+    let budget = match args.max_cost {
+        Some(usd) => Some(budget::budget(app, &run_id, usd).await?),
+        None => None,
+    };
+    let spec = RunSpec {
+        id: Arc::from(run_id.as_str()),
+        project: Arc::from(DEFAULT_PROJECT),
+        panel: Arc::clone(&job.panel),
+        askers: Arc::clone(&app.in_force().askers),
+        concurrency: args.jobs.map_or_else(|| usual_concurrency(&job.panel), usize::from),
+        use_cache: !args.no_cache,
+        resumed,
+        retry_errors: args.retry_errors,
+        seed: args.seed,
+        allow_kin: args.allow_kin,
+        budget: budget.clone(),
+        stop: stop.clone(),
+        cancel: signals.hard.clone(),
+    };
+    let resume = resume_command(&run_id, &job.path, args);
+    if !args.quiet {
+        announce(&run_id, &job);
+    }
+    let mut sink = Sink::open(args)?;
+    let mut progress = Progress::new(job.cases.report.cases, args.quiet);
+    let (cases, reader) = read_cases(job.cases.file, job.cases.options, stop.clone());
+    let mut outcomes = Box::pin(app.engine().judge_run(spec, cases));
+    let mut tally = Tally::new();
+    loop {
+        let outcome = tokio::select! {
+            outcome = outcomes.next() => outcome,
+            // Cases in flight are recorded by their own tasks as far as their calls were sent.
+            () = signals.hard.cancelled() => None,
+        };
+        let Some(outcome) = outcome else { break };
+        tally.take(outcome, &mut sink, args, &stop)?;
+        let RunSummary { cases: done, escalated, undecided, .. } = tally.summary;
+        progress.update(Counts { done, escalated, undecided });
+    }
+    // The reader may wait for a place in the channel, which nobody empties any more.
+    drop(outcomes);
+    progress.finish();
+    sink.finish()?;
+    reader
+        .await
+        .context("the reader of the cases stopped")?
+        .map_err(|error| Failure::new(Exit::BadData, error))?;
+    tally.is_interrupted = signals.soft.is_cancelled();
+    app.engine().erase_expired_texts().await;
+    end_run(app, &run_id, &tally).await?;
+    if !args.quiet && !args.json {
+        let rows = if job.cases.report.cases <= MAX_ROWS as u64 { &tally.rows[..] } else { &[] };
+        output::text(&report::run(&tally.summary, rows));
+    }
+    if let Some(budget) = budget.filter(|_| tally.is_capped && !tally.is_interrupted) {
+        output::note(&format!(
+            "{}; {} of {} cases are judged",
+            budget::explain(&budget),
+            tally.summary.cases,
+            job.cases.report.cases
+        ));
+    }
+    conclude(tally, &resume)
+}
+
+/// What a run gave, and why it ended early if it did.
+struct Tally {
+    summary: RunSummary,
+    /// The first verdicts, for the table.
+    rows: Vec<CaseVerdict>,
+    first_error: Option<EngineError>,
+    is_capped: bool,
+    is_interrupted: bool,
+}
+
+impl Tally {
+    fn new() -> Self {
+        Self {
+            summary: RunSummary::new(),
+            rows: Vec::new(),
+            first_error: None,
+            is_capped: false,
+            is_interrupted: false,
+        }
+    }
+
+    /// Counts and writes one outcome; `stop` ends the run where going on would be wrong.
+    fn take(
+        &mut self,
+        outcome: CaseOutcome,
+        sink: &mut Sink,
+        args: &RunArgs,
+        stop: &CancellationToken,
+    ) -> Result<(), Failure> {
+        match outcome.result {
+            Ok(verdict) => {
+                self.summary.add(&verdict, outcome.was_stored);
+                sink.write(&verdict)?;
+                if !args.quiet && !args.json && self.rows.len() < MAX_ROWS {
+                    self.rows.push(verdict);
+                }
+            }
+            // No further case is begun; those that need no more money finish.
+            Err(EngineError::OverBudget) => {
+                self.is_capped = true;
+                stop.cancel();
+            }
+            Err(error) => {
+                self.summary.add_error();
+                // What cannot be recorded must not be paid for.
+                stop.cancel();
+                self.first_error.get_or_insert(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_interrupted || self.is_capped || self.summary.errors > 0
+    }
+}
+
+fn announce(run_id: &str, job: &Job) {
+    let Panel { name, version, judges, .. } = &*job.panel;
+    let (cases, judges) = (job.cases.report.cases, judges.len());
+    output::note(&format!("run {run_id}: {cases} cases, panel {name} {version} ({judges} judges)"));
+}
+
+fn conclude(tally: Tally, resume: &str) -> Result<Exit, Failure> {
+    let summary = &tally.summary;
+    let go_on = format!("go on with: {resume}");
+    if tally.is_interrupted {
+        output::note(&format!("interrupted; {go_on}"));
+        return Ok(Exit::Interrupted);
+    }
+    if let Some(error) = tally.first_error {
+        output::note(&format!("{} cases were not recorded; {go_on}", summary.errors));
+        let exit = if matches!(error, EngineError::CaseChanged(_)) { Exit::BadData } else { Exit::Internal };
+        return Err(Failure::new(exit, error));
+    }
+    if tally.is_capped {
+        output::note(&format!("{go_on} --max-cost MORE"));
+        return Ok(Exit::Inconclusive);
+    }
+    if summary.is_silent() {
+        output::note("no judge answered; hint: `tribunal check --probe` calls each judge once");
+        return Ok(Exit::NoAnswer);
+    }
+    if !summary.has_values() {
+        output::note("nothing was judged: no case has a value");
+        return Ok(Exit::Inconclusive);
+    }
+    Ok(Exit::Pass)
+}
+
+/// A new run, or the one to go on with.
+async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool), Failure> {
+    let engine = app.engine();
+    let Some(wanted) = &args.resume else {
+        let id = app.draw_id();
+        let run = RunRow {
+            id: id.clone(),
+            project: DEFAULT_PROJECT.to_owned(),
+            kind: RunKind::Judge,
+            panel: job.panel.name.clone(),
+            panel_version: job.panel.version.clone(),
+            input_hash: None,
+            case_total: i64::try_from(job.cases.report.cases).ok(),
+            settings: json!({"seed": args.seed, "allow_kin": args.allow_kin, "cache": !args.no_cache})
+                .to_string(),
+            created_us: engine.now_us(),
+        };
+        engine.create_run(&run).await.map_err(|error| Failure::new(Exit::Internal, error))?;
+        return Ok((id, false));
+    };
+    let stored = setup::find_run(app, wanted).await?;
+    if stored.run.panel_version != job.panel.version {
+        return Err(Failure::new(
+            Exit::Configuration,
+            anyhow::Error::msg(format!(
+                "run {} was begun under panel version {}, and panel.yaml now gives {}; hint: restore the file, or begin a new run (its unchanged judgments come from the cache)",
+                stored.run.id, stored.run.panel_version, job.panel.version
+            )),
+        ));
+    }
+    engine
+        .reopen_run(DEFAULT_PROJECT, &stored.run.id)
+        .await
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    Ok((stored.run.id, true))
+}
+
+async fn end_run(app: &App, id: &str, tally: &Tally) -> Result<(), Failure> {
+    let end = RunEnd {
+        status: if tally.is_stopped() { RunStatus::Stopped } else { RunStatus::Finished },
+        finished_us: app.engine().now_us(),
+        outcome: serde_json::to_string(&tally.summary).ok(),
+    };
+    app.engine()
+        .finish_run(DEFAULT_PROJECT, id, &end)
+        .await
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    Ok(())
+}
+
+type ReaderTask = tokio::task::JoinHandle<Result<(), crate::intake::IntakeError>>;
+
+/// Reads cases on a blocking thread into a bounded channel.
+fn read_cases(
+    file: CaseFile,
+    options: IntakeOptions,
+    stop: CancellationToken,
+) -> (impl futures::Stream<Item = Case> + Send, ReaderTask) {
+    let (sender, receiver) = mpsc::channel(READ_AHEAD);
+    let task = tokio::task::spawn_blocking(move || {
+        // Bad lines were reported by the check, and are left out here only when that was asked for.
+        for case in file.read(&options)?.flatten() {
+            if stop.is_cancelled() || sender.blocking_send(case).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    });
+    let stream = futures::stream::unfold(receiver, |mut receiver: mpsc::Receiver<Case>| async move {
+        receiver.recv().await.map(|case| (case, receiver))
+    });
+    (stream, task)
+}
+
+fn resume_command(run_id: &str, path: &Path, args: &RunArgs) -> String {
+    let mut words = vec![format!("tribunal judge {}", path.display())];
+    words.extend(args.panel.as_ref().map(|panel| format!("-p {panel}")));
+    words.extend(args.out.as_ref().map(|out| format!("-o {}", out.display())));
+    words.push(format!("--resume {run_id}"));
+    words.join(" ")
+}
+
+/// Where verdict lines go: a file, standard output, or nowhere.
+enum Sink {
+    None,
+    Out(BufWriter<Box<dyn Write + Send>>),
+}
+
+impl Sink {
+    fn open(args: &RunArgs) -> Result<Self, Failure> {
+        match &args.out {
+            Some(path) if path != Path::new("-") => {
+                let file = std::fs::File::create(path)
+                    .with_context(|| format!("write verdicts to `{}`", path.display()))
+                    .map_err(|error| Failure::new(Exit::Usage, error))?;
+                Ok(Self::Out(BufWriter::new(Box::new(file))))
+            }
+            Some(_) => Ok(Self::Out(BufWriter::new(Box::new(std::io::stdout())))),
+            None if args.json => Ok(Self::Out(BufWriter::new(Box::new(std::io::stdout())))),
+            None => Ok(Self::None),
+        }
+    }
+
+    fn write(&mut self, verdict: &CaseVerdict) -> Result<(), Failure> {
+        let Self::Out(out) = self else { return Ok(()) };
+        serde_json::to_writer(&mut *out, verdict).context("write a verdict")?;
+        out.write_all(b"\n").context("write a verdict")?;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        let Self::Out(out) = self else { return Ok(()) };
+        out.flush().context("write verdicts")?;
+        Ok(())
+    }
+}

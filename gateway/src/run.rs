@@ -1,0 +1,49 @@
+//! A run as users see it, on the command line and over HTTP.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::rfc3339;
+use crate::store::rows::RunSummary;
+
+/// A run as it stands; totals are over the newest verdict of each case.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RunReport {
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub begun: String,
+    pub ended: Option<String>,
+    /// `running`, `finished`, or `stopped` before its end; a stopped run can be resumed.
+    pub status: String,
+    pub panel: String,
+    pub panel_version: String,
+    /// Cases of its input; null where that is not known.
+    pub cases: Option<i64>,
+    /// Cases with a verdict.
+    pub finished: i64,
+    /// Of these, with a value on every criterion.
+    pub decided: i64,
+    pub escalated: i64,
+    /// US dollars; null when the cost of any case is unknown.
+    pub cost_usd: Option<f64>,
+}
+
+impl RunReport {
+    pub fn of(run: &RunSummary) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "exact below 9 billion dollars")]
+        let usd = |microusd: i64| microusd as f64 / 1e6;
+        Self {
+            id: run.run.id.clone(),
+            begun: rfc3339(run.run.created_us),
+            ended: run.finished_us.map(rfc3339),
+            status: run.status.name().to_owned(),
+            panel: run.run.panel.clone(),
+            panel_version: run.run.panel_version.clone(),
+            cases: run.run.case_total,
+            finished: run.totals.finished_cases,
+            decided: run.totals.decided_cases,
+            escalated: run.totals.escalated_cases,
+            cost_usd: run.totals.cost_microusd.map(usd),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Runs that the command line made, read over HTTP.
+
+use serde_json::{Value, json};
+
+use super::served_with;
+use crate::support::binary::tribunal;
+use crate::support::gateway::Gateway;
+use crate::support::panel::{Folder, panel};
+use crate::support::upstream::Upstream;
+
+/// More than one page of verdicts.
+const CASES: usize = 150;
+
+async fn served_after_a_run(upstream: &Upstream) -> crate::support::gateway::Served {
+    let folder = Folder::with_panel(&panel(upstream.base_url()));
+    let case = |n: usize| json!({"id": format!("c{n:03}"), "input": format!("No. {n}"), "output": "Yes."});
+    let lines: Vec<String> = (0..CASES).map(|n| case(n).to_string()).collect();
+    folder.write("cases.jsonl", &lines.join("\n"));
+    tribunal(&folder, &["judge", "cases.jsonl", "--quiet"]).exits(0);
+    Gateway::connected_in(folder).await.serve().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_and_its_verdicts_are_read_back() {
+    let upstream = Upstream::saying("4");
+    let served = served_after_a_run(&upstream).await;
+    let listed = served.get("/v1/runs?limit=5").await.json();
+    let run = &listed["runs"][0];
+    let shown = |field: &str| run[field].clone();
+    assert_eq!(
+        (shown("status"), shown("cases"), shown("finished")),
+        (json!("finished"), json!(CASES), json!(CASES))
+    );
+    assert_eq!(served.get("/v1/runs/last").await.json(), *run);
+    let id = run["id"].as_str().unwrap();
+    let answer = served.get(&format!("/v1/runs/{id}/verdicts")).await;
+    assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/jsonl")));
+    let verdicts: Vec<Value> = answer.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let cases: Vec<&str> = verdicts.iter().map(|verdict| verdict["case"].as_str().unwrap()).collect();
+    assert_eq!(cases.len(), CASES);
+    assert!(cases.is_sorted() && cases.iter().collect::<std::collections::BTreeSet<_>>().len() == CASES);
+    assert_eq!(verdicts[0]["criteria"]["quality"]["value"], 4.0);
+}
+
+#[tokio::test]
+async fn runs_that_are_not_there_and_queries_that_make_no_sense_are_named() {
+    let served = served_with(&panel(crate::support::panel::NOWHERE)).await;
+    assert_eq!(served.get("/v1/runs").await.json(), json!({"runs": []}));
+    for path in ["/v1/runs/last", "/v1/runs/nope", "/v1/runs/nope/verdicts"] {
+        let answer = served.get(path).await;
+        assert_eq!((answer.status, &answer.json()["type"]), (404, &json!("tribunal:unknown-run")), "{path}");
+    }
+    for query in ["limit=0", "limit=1001", "limit=many", "colour=red"] {
+        let answer = served.get(&format!("/v1/runs?{query}")).await;
+        assert_eq!((answer.status, &answer.json()["type"]), (400, &json!("tribunal:bad-query")), "{query}");
+        assert!(answer.text.contains("the query is not usable: "), "{}", answer.text);
+    }
+}
