@@ -31,6 +31,7 @@ pub struct CaseVerdict {
     pub model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source: Option<String>,
+    /// What judges were asked and what code checked, by name.
     pub criteria: BTreeMap<String, CriterionVerdict>,
     pub escalated: bool,
     #[schema(value_type = Vec<String>)]
@@ -48,10 +49,30 @@ pub struct CaseVerdict {
     pub record_ms: f64,
 }
 
-/// The panel's result on one criterion.
+impl CaseVerdict {
+    /// The criteria that judges are asked about; checks are left out.
+    pub fn judged(&self) -> impl Iterator<Item = &CriterionVerdict> {
+        self.criteria.values().filter(|criterion| !criterion.is_check())
+    }
+
+    /// The checks by name; empty when the rubric has none.
+    pub fn checks(&self) -> impl Iterator<Item = (&str, &CriterionVerdict)> {
+        self.criteria
+            .iter()
+            .filter(|(_, criterion)| criterion.is_check())
+            .map(|(name, check)| (name.as_str(), check))
+    }
+
+    /// Whether every criterion that judges are asked about has a value.
+    pub fn is_decided(&self) -> bool {
+        self.judged().all(|criterion| criterion.value.is_some())
+    }
+}
+
+/// The panel's result on one criterion, or what a check found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CriterionVerdict {
-    /// On the criterion's scale: a number, a label, `pass`/`fail`, or `a`/`b`/`tie`. Null without a quorum or majority.
+    /// On the criterion's scale: a number, a label, `pass`/`fail`, or `a`/`b`/`tie`. Null where `undefined` says why.
     pub value: Option<serde_json::Value>,
     /// Why there is no value.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -74,6 +95,18 @@ pub struct CriterionVerdict {
     /// Of checks that did not pass: what was found, without the texts.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
+}
+
+impl CriterionVerdict {
+    /// Whether code decided, and no judge was asked.
+    pub fn is_check(&self) -> bool {
+        self.method == CriterionMethod::Check
+    }
+
+    /// Whether it has no value because a required check failed.
+    pub fn is_unasked(&self) -> bool {
+        self.undefined == Some(NoValue::FailedCheck)
+    }
 }
 
 /// Why a criterion has no value.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -45,10 +46,20 @@ impl Schema {
         };
         match self.validator.validate(&answer) {
             Ok(()) => Finding::Pass,
-            // Places in the schema are the file's own words; values of the answer are not repeated.
-            Err(error) => Finding::Fail(format!("the answer breaks the schema at `{}`", error.schema_path())),
+            Err(error) => Finding::Fail(broken_rule(&error)),
         }
     }
+}
+
+/// Places and names in the schema are the file's own words; values and keys of the answer are not repeated.
+fn broken_rule(error: &ValidationError<'_>) -> String {
+    let place = error.schema_path();
+    if let ValidationErrorKind::Required { property } = error.kind()
+        && let Some(name) = property.as_str()
+    {
+        return format!("the answer breaks the schema at `{place}`: `{name}` is missing");
+    }
+    format!("the answer breaks the schema at `{place}`")
 }
 
 /// What is compiled follows from the schema.

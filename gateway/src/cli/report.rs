@@ -15,6 +15,10 @@ pub fn run(summary: &RunSummary, rows: &[CaseVerdict]) -> String {
     }
     text.push_str(&criteria(summary));
     text.push('\n');
+    if summary.criteria.iter().any(|criterion| criterion.is_check) {
+        text.push_str(&checks(summary));
+        text.push('\n');
+    }
     text.push_str(&judges(summary));
     for (name, judge) in &summary.judges {
         for (failure, count) in &judge.failures {
@@ -26,10 +30,11 @@ pub fn run(summary: &RunSummary, rows: &[CaseVerdict]) -> String {
     let cost = summary.cost_usd.map_or_else(|| String::from("unknown"), |usd| format!("{usd:.4} USD"));
     let _ = writeln!(
         text,
-        "{} cases, {} escalated, {} without a value; {} judgments asked, {} reused, {} repaired, {} requests retried; cost {cost}",
+        "{} cases, {} escalated, {} without a value{}; {} judgments asked, {} reused, {} repaired, {} requests retried; cost {cost}",
         summary.cases,
         summary.escalated,
         summary.undecided,
+        failed_checks(summary),
         summary.calls_asked,
         summary.calls_reused,
         summary.calls_repaired,
@@ -45,6 +50,13 @@ pub fn run(summary: &RunSummary, rows: &[CaseVerdict]) -> String {
         let _ = writeln!(text, "warning: {warning}{of}");
     }
     text
+}
+
+fn failed_checks(summary: &RunSummary) -> String {
+    match summary.failed_check {
+        0 => String::new(),
+        failed => format!(" ({failed} by a failed check)"),
+    }
 }
 
 fn verdicts(rows: &[CaseVerdict]) -> String {
@@ -96,6 +108,7 @@ fn criteria(summary: &RunSummary) -> String {
     let rows: Vec<Vec<String>> = summary
         .criteria
         .iter()
+        .filter(|criterion| !criterion.is_check)
         .map(|c: &CriterionSummary| {
             vec![
                 c.criterion.clone(),
@@ -110,6 +123,31 @@ fn criteria(summary: &RunSummary) -> String {
                     String::new()
                 },
                 number(c.mean_disagreement()),
+            ]
+        })
+        .collect();
+    render(&columns, &rows)
+}
+
+fn checks(summary: &RunSummary) -> String {
+    let columns = [
+        Column::left("check"),
+        Column::left("mode"),
+        Column::right("cases"),
+        Column::right("passed"),
+        Column::right("failed"),
+        Column::right("undecidable"),
+    ];
+    let checks = summary.criteria.iter().filter(|criterion| criterion.is_check);
+    let rows: Vec<Vec<String>> = checks
+        .map(|check| {
+            vec![
+                check.criterion.clone(),
+                check.mode.to_string(),
+                check.cases.to_string(),
+                check.passed.to_string(),
+                (check.with_value - check.passed).to_string(),
+                (check.cases - check.with_value).to_string(),
             ]
         })
         .collect();
@@ -150,17 +188,7 @@ pub fn verdict(verdict: &CaseVerdict) -> String {
         verdict.case, verdict.mode, verdict.panel, verdict.panel_version
     );
     for (name, criterion) in &verdict.criteria {
-        let _ = writeln!(
-            text,
-            "\n{name}: {}  score {}  disagreement {}{}",
-            value(criterion),
-            or_dash(&number(criterion.score)),
-            or_dash(&number(criterion.disagreement)),
-            criterion.passed.map_or("", |passed| if passed { "  passed" } else { "  not passed" }),
-        );
-        if let Some(detail) = &criterion.detail {
-            let _ = writeln!(text, "  {}", one_line(detail));
-        }
+        let _ = writeln!(text, "\n{name}: {}", gist(criterion));
         for vote in &criterion.votes {
             let mut facts = vec![name_of(&vote.scoring)];
             if let Some(mass) = vote.label_mass {
@@ -211,6 +239,21 @@ pub fn verdict(verdict: &CaseVerdict) -> String {
         verdict.latency_ms, verdict.overhead_ms, verdict.id
     );
     text
+}
+
+/// The outcome of one criterion or check in one line.
+fn gist(criterion: &CriterionVerdict) -> String {
+    let value = value(criterion);
+    if criterion.is_check() {
+        let detail = criterion.detail.as_deref().map_or_else(String::new, |d| format!(": {}", one_line(d)));
+        return format!("{value}  (check{detail})");
+    }
+    format!(
+        "{value}  score {}  disagreement {}{}",
+        or_dash(&number(criterion.score)),
+        or_dash(&number(criterion.disagreement)),
+        criterion.passed.map_or("", |passed| if passed { "  passed" } else { "  not passed" }),
+    )
 }
 
 fn value(criterion: &CriterionVerdict) -> String {

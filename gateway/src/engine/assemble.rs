@@ -51,16 +51,13 @@ pub(super) fn verdict(work: &Work, attendance: &Attendance, judgments: &[Judgmen
     let mut quorum: Option<QuorumReport> = None;
     for criterion in &panel.rubric.criteria {
         let decided = decide_criterion(work, attendance, criterion, judgments);
-        // Where a failed check has settled the case, no quorum is what was meant.
-        let failed_check = Err(Abstention::Excluded(Exclusion::FailedCheck));
-        let is_unasked = decided.votes.iter().any(|vote| vote.outcome == failed_check);
-        if !is_unasked {
+        if !work.settled.is_by_check() {
             reasons.extend(decided.verdict.escalation_reasons.iter().copied());
         }
         warnings.extend(criterion_warnings(criterion, &decided));
         quorum = Some(fewest(quorum, &decided.verdict));
         let mut reported = report(criterion, &decided, attendance, judgments);
-        if is_unasked && reported.undefined.is_some() {
+        if work.settled.is_by_check() && reported.undefined.is_some() {
             reported.undefined = Some(NoValue::FailedCheck);
         }
         criteria.insert(criterion.name.clone(), reported);

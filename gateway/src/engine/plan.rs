@@ -51,6 +51,16 @@ pub enum Settled {
     Fails(EmptySide, FailRule),
 }
 
+impl Settled {
+    /// Whether it was a failed check, so that missing votes are what was meant.
+    pub fn is_by_check(self) -> bool {
+        match self {
+            Self::Excluded(Exclusion::FailedCheck) | Self::Fails(_, FailRule::FailedCheck) => true,
+            Self::No | Self::Excluded(_) | Self::Fails(_, FailRule::Empty) => false,
+        }
+    }
+}
+
 /// The rule by which an answer loses without a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailRule {

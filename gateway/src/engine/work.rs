@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::askers::{Askers, PanelPrints};
+use super::plan::Settled;
 use super::{Budget, Retry};
 use crate::case::{Case, Mode};
 use crate::checks::Finding;
@@ -49,6 +50,7 @@ pub(super) struct Work {
     pub case_hash: String,
     /// One a check of the rubric, in its order.
     pub findings: Vec<Finding>,
+    pub settled: Settled,
     pub panel: Arc<Panel>,
     pub askers: Arc<Askers>,
     pub project: Arc<str>,
