@@ -20,18 +20,21 @@ pub struct Schema {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("this is no JSON Schema that can be used: {0}")]
-pub struct BadSchema(String);
+#[error("this is no JSON Schema that can be used: {message}")]
+pub struct BadSchema {
+    message: String,
+    /// Where in the schema, as a JSON Pointer; empty for the whole schema.
+    pub at: String,
+}
 
 impl Schema {
     pub fn new(schema: &Json) -> Result<Self, BadSchema> {
         let patterns =
             PatternOptions::regex().size_limit(LARGEST_PATTERN_BYTES).dfa_size_limit(LARGEST_PATTERN_BYTES);
         let options = jsonschema::options().offline().with_pattern_options(patterns);
-        let validator = options.build(schema).map_err(|error| {
-            let at = error.instance_path().to_string();
-            let at = if at.is_empty() { String::new() } else { format!(" (at `{at}`)") };
-            BadSchema(format!("{}{at}", shortened(&error.to_string())))
+        let validator = options.build(schema).map_err(|error| BadSchema {
+            message: shortened(&error.to_string()),
+            at: error.instance_path().to_string(),
         })?;
         Ok(Self { schema: schema.clone(), validator: Arc::new(validator) })
     }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use aggregation::vote::Exclusion;
+
 use super::table::{Column, render};
 use crate::summary::{CriterionSummary, RunSummary};
 use crate::verdict::{AbstentionReport, CaseVerdict, CriterionVerdict};
@@ -86,7 +88,7 @@ fn verdicts(rows: &[CaseVerdict]) -> String {
                 criterion.passed.map_or("", |passed| if passed { "yes" } else { "no" }).to_owned(),
                 number(criterion.disagreement),
                 votes(criterion),
-                criterion.abstentions.iter().map(abstention).collect::<Vec<_>>().join(", "),
+                missing(criterion),
                 reasons.take().unwrap_or_default(),
             ]);
         }
@@ -274,6 +276,13 @@ fn votes(criterion: &CriterionVerdict) -> String {
         })
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// Why votes are missing; of a failed check, which says so in place of the value, nothing more.
+fn missing(criterion: &CriterionVerdict) -> String {
+    let by_check = |missing: &&AbstentionReport| missing.reason == Some(Exclusion::FailedCheck);
+    let others = criterion.abstentions.iter().filter(|missing| !by_check(missing));
+    others.map(abstention).collect::<Vec<_>>().join(", ")
 }
 
 fn abstention(missing: &AbstentionReport) -> String {

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::file::{CheckEntry, CheckKind};
 use super::problem::{KeyPath, Report};
-use crate::checks::{Check, Contains, Exact, Length, Numeric, Pattern, Rule, Schema};
+use crate::checks::{BadPattern, BadSchema, Check, Contains, Exact, Length, Numeric, Pattern, Rule, Schema};
 
 /// Bounds the work on one case.
 const MOST_CHECKS: usize = 64;
@@ -122,12 +122,12 @@ fn given<'e>(
     None
 }
 
-fn refuse(error: crate::checks::BadPattern, place: &KeyPath, report: &mut Report<'_>) {
+fn refuse(error: BadPattern, place: &KeyPath, report: &mut Report<'_>) {
     let hint = match error {
-        crate::checks::BadPattern::Syntax(_) => {
+        BadPattern::Syntax(_) => {
             "mend it; look-around and back references are not available, so that matching stays fast"
         }
-        crate::checks::BadPattern::TooLarge => "use smaller repetitions",
+        BadPattern::TooLarge => "use smaller repetitions",
     };
     report.problem(place, error.to_string(), hint);
 }
@@ -190,7 +190,33 @@ fn schema(entry: &CheckEntry, folder: &Path, path: &KeyPath, report: &mut Report
         }
     };
     let hint = "mend the schema; nothing is fetched, so `$ref` may name its own `$defs` only";
-    Schema::new(&schema).map_err(|error| report.problem(&place, error.to_string(), hint)).ok()
+    let refuse = |error: BadSchema| {
+        if entry.schema.is_some() {
+            report.problem(&within(&schema, &place, &error.at), error.to_string(), hint);
+        } else {
+            let at = if error.at.is_empty() { String::new() } else { format!(" (at `{}`)", error.at) };
+            report.problem(&place, format!("{error}{at}"), hint);
+        }
+    };
+    Schema::new(&schema).map_err(refuse).ok()
+}
+
+/// The key that a JSON Pointer into the schema names.
+fn within(schema: &Json, path: &KeyPath, pointer: &str) -> KeyPath {
+    let (mut path, mut value) = (path.clone(), schema);
+    for step in pointer.split('/').skip(1) {
+        let key = step.replace("~1", "/").replace("~0", "~");
+        let below = match value {
+            Json::Object(map) => map.get(&key).map(|below| (path.key(&key), below)),
+            Json::Array(list) => {
+                key.parse().ok().and_then(|i| list.get(i).map(|below| (path.index(i), below)))
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => None,
+        };
+        let Some((place, below)) = below else { break };
+        (path, value) = (place, below);
+    }
+    path
 }
 
 fn read_schema(file: &Path, written: &str, place: &KeyPath, report: &mut Report<'_>) -> Option<Json> {
