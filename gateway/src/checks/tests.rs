@@ -157,6 +157,9 @@ fn a_failed_schema_names_the_rule_and_no_text_of_the_answer() {
     let rule = schema(&json!({"properties": {"age": {"type": "integer"}}}));
     let Finding::Fail(why) = run(rule, r#"{"age": "secret"}"#, None) else { panic!("it passed") };
     assert_eq!(why, "the answer breaks the schema at `/properties/age/type`");
+    let rule = schema(&json!({"required": ["total"]}));
+    let Finding::Fail(why) = run(rule, r#"{"secret": 1}"#, None) else { panic!("it passed") };
+    assert_eq!(why, "the answer breaks the schema at `/required`: `total` is missing");
 }
 
 #[test]
@@ -173,6 +176,44 @@ fn schemas_that_cannot_be_used_are_refused() {
         let error = Schema::new(&wrong).unwrap_err().to_string();
         assert!(error.starts_with("this is no JSON Schema"), "{error}");
     }
+}
+
+#[test]
+fn a_schema_reaches_neither_the_network_nor_a_file() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let server = format!("http://{}", listener.local_addr().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("any.json"), "{}").unwrap();
+    let local = format!("file://{}/", folder.path().display());
+    for outward in [
+        json!({"$ref": format!("{server}/any.json")}),
+        json!({"$id": format!("{server}/all.json"), "$ref": "any.json"}),
+        json!({"$schema": format!("{server}/meta.json")}),
+        json!({"properties": {"a": {"$dynamicRef": format!("{server}/any.json#a")}}}),
+        json!({"$ref": format!("{local}any.json")}),
+        json!({"$id": local, "$ref": "any.json"}),
+    ] {
+        let error = Schema::new(&outward).unwrap_err().to_string();
+        assert!(error.contains("Retriev") || error.contains("meta-schema"), "{error}");
+    }
+    let nobody = listener.accept().unwrap_err();
+    assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock, "somebody called");
+}
+
+#[test]
+fn hostile_answers_are_read_in_passing() {
+    let formats = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "anyOf": [{"format": "regex"}, {"format": "email"}, {"format": "uri"}, {"format": "date-time"}],
+    });
+    for text in ["(".repeat(100_000), "[".repeat(100_000), "a{9}".repeat(50_000), "@".repeat(100_000)] {
+        run(schema(&formats), &json!(text).to_string(), None);
+    }
+    let numbers = json!((0..20_000).collect::<Vec<_>>());
+    check(schema(&json!({"uniqueItems": true})), &numbers.to_string(), true);
+    run(schema(&json!({"multipleOf": 0.01})), "1e308", None);
+    check(schema(&json!({})), "1e999", false);
 }
 
 #[test]
