@@ -10,6 +10,7 @@ pub mod checks;
 pub mod cli;
 pub mod clock;
 pub mod engine;
+pub mod gate;
 pub mod in_force;
 pub mod intake;
 pub mod judge;

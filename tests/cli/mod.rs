@@ -2,6 +2,8 @@
 
 mod check;
 mod checks;
+mod gate;
+mod gate_baseline;
 mod help;
 mod judge;
 mod learned;

@@ -1,12 +1,11 @@
 //! Checked cases judged as one resumable run, with progress, verdict lines and a table.
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
 use futures::StreamExt;
-use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -19,8 +18,10 @@ use crate::app::App;
 use crate::case::Case;
 use crate::engine::EngineError;
 use crate::engine::run::{CaseOutcome, RunSpec, usual_concurrency};
+use crate::gate::BaselineReport;
 use crate::intake::{CaseFile, IntakeOptions};
 use crate::panel::Panel;
+use crate::run::RunSettings;
 use crate::shutdown::Signals;
 use crate::store::rows::{RunEnd, RunKind, RunRow, RunStatus};
 use crate::summary::RunSummary;
@@ -28,15 +29,27 @@ use crate::verdict::CaseVerdict;
 
 /// Cases read ahead of the judges.
 const READ_AHEAD: usize = 64;
+/// Judgments that a comparison with a baseline may reuse are at most a week old.
+const PINNED_FOR_US: i64 = 7 * 24 * 3600 * 1_000_000;
 /// Verdicts that the table on screen shows one by one; larger runs show the summary only.
 const MAX_ROWS: usize = 60;
 
 /// Cases for one panel, ready to be judged.
 pub(super) struct Job {
-    /// Where the cases come from, as it was typed.
-    pub path: PathBuf,
+    /// The command with what it was given to read, as it was typed.
+    pub command: String,
     pub panel: Arc<Panel>,
     pub cases: CheckedFile,
+    /// Pinned outputs that the cases are held against.
+    pub baseline: Option<BaselineReport>,
+    /// Whether the summary is printed at the end.
+    pub prints_table: bool,
+}
+
+/// How a run ended.
+pub(super) struct Judged {
+    pub run: String,
+    pub exit: Exit,
 }
 
 /// Judges all cases as one run, and says how it went.
@@ -44,8 +57,9 @@ pub(super) async fn judge_all(
     app: &App,
     job: Job,
     args: &RunArgs,
+    sink: &mut Sink,
     signals: &Signals,
-) -> Result<Exit, Failure> {
+) -> Result<Judged, Failure> {
     let (run_id, resumed) = begin_run(app, &job, args).await?;
     let stop = signals.soft.child_token();
     let budget = match args.max_cost {
@@ -59,6 +73,7 @@ pub(super) async fn judge_all(
         askers: Arc::clone(&app.in_force().askers),
         concurrency: args.jobs.map_or_else(|| usual_concurrency(&job.panel), usize::from),
         use_cache: !args.no_cache,
+        cache_since_us: job.baseline.as_ref().map_or(0, |_| app.engine().now_us() - PINNED_FOR_US),
         resumed,
         retry_errors: args.retry_errors,
         seed: args.seed,
@@ -67,15 +82,14 @@ pub(super) async fn judge_all(
         stop: stop.clone(),
         cancel: signals.hard.clone(),
     };
-    let resume = resume_command(&run_id, &job.path, args);
+    let resume = resume_command(&run_id, &job.command, args);
     if !args.quiet {
         announce(&run_id, &job);
     }
-    let mut sink = Sink::open(args)?;
     let mut progress = Progress::new(job.cases.report.cases, args.quiet);
     let (cases, reader) = read_cases(job.cases.file, job.cases.options, stop.clone());
     let mut outcomes = Box::pin(app.engine().judge_run(spec, cases));
-    let mut tally = Tally::new();
+    let mut tally = Tally::new(if job.prints_table { MAX_ROWS } else { 0 });
     loop {
         let outcome = tokio::select! {
             outcome = outcomes.next() => outcome,
@@ -83,7 +97,7 @@ pub(super) async fn judge_all(
             () = signals.hard.cancelled() => None,
         };
         let Some(outcome) = outcome else { break };
-        tally.take(outcome, &mut sink, args, &stop)?;
+        tally.take(outcome, sink, &stop)?;
         let RunSummary { cases: done, escalated, undecided, .. } = tally.summary;
         progress.update(Counts { done, escalated, undecided });
     }
@@ -98,7 +112,7 @@ pub(super) async fn judge_all(
     tally.is_interrupted = signals.soft.is_cancelled();
     app.engine().erase_expired_texts().await;
     end_run(app, &run_id, &tally).await?;
-    if !args.quiet && !args.json {
+    if job.prints_table {
         let rows = if job.cases.report.cases <= MAX_ROWS as u64 { &tally.rows[..] } else { &[] };
         output::text(&report::run(&tally.summary, rows));
     }
@@ -110,7 +124,8 @@ pub(super) async fn judge_all(
             job.cases.report.cases
         ));
     }
-    conclude(tally, &resume)
+    let exit = conclude(tally, &resume)?;
+    Ok(Judged { run: run_id, exit })
 }
 
 /// What a run gave, and why it ended early if it did.
@@ -118,16 +133,18 @@ struct Tally {
     summary: RunSummary,
     /// The first verdicts, for the table.
     rows: Vec<CaseVerdict>,
+    most_rows: usize,
     first_error: Option<EngineError>,
     is_capped: bool,
     is_interrupted: bool,
 }
 
 impl Tally {
-    fn new() -> Self {
+    fn new(most_rows: usize) -> Self {
         Self {
             summary: RunSummary::new(),
             rows: Vec::new(),
+            most_rows,
             first_error: None,
             is_capped: false,
             is_interrupted: false,
@@ -139,14 +156,13 @@ impl Tally {
         &mut self,
         outcome: CaseOutcome,
         sink: &mut Sink,
-        args: &RunArgs,
         stop: &CancellationToken,
     ) -> Result<(), Failure> {
         match outcome.result {
             Ok(verdict) => {
                 self.summary.add(&verdict, outcome.was_stored);
                 sink.write(&verdict)?;
-                if !args.quiet && !args.json && self.rows.len() < MAX_ROWS {
+                if self.rows.len() < self.most_rows {
                     self.rows.push(verdict);
                 }
             }
@@ -208,6 +224,12 @@ async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool
     let engine = app.engine();
     let Some(wanted) = &args.resume else {
         let id = app.draw_id();
+        let settings = RunSettings {
+            seed: args.seed,
+            allow_kin: args.allow_kin,
+            cache: !args.no_cache,
+            baseline: job.baseline.clone(),
+        };
         let run = RunRow {
             id: id.clone(),
             project: DEFAULT_PROJECT.to_owned(),
@@ -216,8 +238,7 @@ async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool
             panel_version: job.panel.version.clone(),
             input_hash: None,
             case_total: i64::try_from(job.cases.report.cases).ok(),
-            settings: json!({"seed": args.seed, "allow_kin": args.allow_kin, "cache": !args.no_cache})
-                .to_string(),
+            settings: serde_json::to_string(&settings).context("write the settings of the run")?,
             created_us: engine.now_us(),
         };
         engine.create_run(&run).await.map_err(|error| Failure::new(Exit::Internal, error))?;
@@ -277,23 +298,23 @@ fn read_cases(
     (stream, task)
 }
 
-fn resume_command(run_id: &str, path: &Path, args: &RunArgs) -> String {
-    let mut words = vec![format!("tribunal judge {}", path.display())];
-    words.extend(args.panel.as_ref().map(|panel| format!("-p {panel}")));
+fn resume_command(run_id: &str, command: &str, args: &RunArgs) -> String {
+    let mut words = vec![command.to_owned()];
     words.extend(args.out.as_ref().map(|out| format!("-o {}", out.display())));
     words.push(format!("--resume {run_id}"));
     words.join(" ")
 }
 
 /// Where verdict lines go: a file, standard output, or nowhere.
-enum Sink {
+pub(super) enum Sink {
     None,
     Out(BufWriter<Box<dyn Write + Send>>),
 }
 
 impl Sink {
-    fn open(args: &RunArgs) -> Result<Self, Failure> {
-        match &args.out {
+    /// The file that was named; else standard output, if lines are wanted there.
+    pub(super) fn open(out: Option<&Path>, on_stdout: bool) -> Result<Self, Failure> {
+        match out {
             Some(path) if path != Path::new("-") => {
                 let file = std::fs::File::create(path)
                     .with_context(|| format!("write verdicts to `{}`", path.display()))
@@ -301,7 +322,7 @@ impl Sink {
                 Ok(Self::Out(BufWriter::new(Box::new(file))))
             }
             Some(_) => Ok(Self::Out(BufWriter::new(Box::new(std::io::stdout())))),
-            None if args.json => Ok(Self::Out(BufWriter::new(Box::new(std::io::stdout())))),
+            None if on_stdout => Ok(Self::Out(BufWriter::new(Box::new(std::io::stdout())))),
             None => Ok(Self::None),
         }
     }

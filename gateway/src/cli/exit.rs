@@ -47,8 +47,10 @@ impl Exit {
             Self::Configuration => "`panel.yaml` is wrong, or a store or run belongs to another version",
             Self::BadData => "the cases are wrong: lines that cannot be read, ids that stand twice",
             Self::NoAnswer => "no judge answered",
-            Self::Inconclusive => "nothing was judged: no case has a value",
-            Self::Failed => "not used by this version (a gate that failed)",
+            Self::Inconclusive => {
+                "a gate stays open, nothing was judged (no case has a value), or `--max-cost` ended the run"
+            }
+            Self::Failed => "a gate failed",
             Self::Pass => "done",
         }
     }

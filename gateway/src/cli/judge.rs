@@ -1,11 +1,10 @@
 //! `tribunal judge`: a file of cases, or one answer given by flags.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context;
 
-use super::case_run::{Job, judge_all};
+use super::case_run::{Job, Sink, judge_all};
 use super::exit::{Exit, Failure};
 use super::{JudgeArgs, budget, case_file, estimate, output, setup, single};
 use crate::app::App;
@@ -14,7 +13,7 @@ use crate::shutdown::Signals;
 
 pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
     let config = setup::load(source)?;
-    let panel = setup::panel(&config, args.run.panel.as_deref())?;
+    let panel = setup::panel(&config, args.panel.as_deref())?;
     setup::refuse_unconnected(&config, &panel)?;
     if args.run.max_cost.is_some() {
         budget::refuse_unknown_prices(&panel)?;
@@ -23,7 +22,7 @@ pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
         return single::run(config, panel, &args).await;
     };
     setup::print_warnings(&config);
-    let cases = case_file::check(path, &config, &panel, &args.run).await?;
+    let cases = case_file::check(path, &config, &panel, &args.run, None).await?;
     if args.dry_run {
         let estimated = tokio::task::spawn_blocking(move || {
             estimate::estimate(&panel, &cases.file, &cases.options, &config.models, args.run.allow_kin)
@@ -34,12 +33,16 @@ pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
     }
     let app = App::build(config).await.map_err(setup::app_failure)?;
     let signals = Signals::listen();
-    let job = Job { path: path.to_owned(), panel: Arc::clone(&panel), cases };
-    let exit = judge_all(&app, job, &args.run, &signals).await;
-    // Sent calls finish and are recorded, unless a second signal wants the end at once.
-    tokio::select! {
-        () = app.shut_down(crate::api::SHUTDOWN_GRACE) => {}
-        () = signals.hard.cancelled() => app.shut_down(Duration::ZERO).await,
-    }
+    let named = args.panel.as_ref().map(|panel| format!(" -p {panel}")).unwrap_or_default();
+    let job = Job {
+        command: format!("tribunal judge {}{named}", path.display()),
+        panel: Arc::clone(&panel),
+        cases,
+        baseline: None,
+        prints_table: !args.run.quiet && !args.json,
+    };
+    let mut sink = Sink::open(args.run.out.as_deref(), args.json)?;
+    let exit = judge_all(&app, job, &args.run, &mut sink, &signals).await.map(|judged| judged.exit);
+    setup::shut_down(&app, &signals).await;
     exit
 }

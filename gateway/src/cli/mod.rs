@@ -6,6 +6,8 @@ mod case_run;
 mod check;
 mod estimate;
 pub mod exit;
+mod gate;
+mod gate_table;
 mod init;
 mod judge;
 mod output;
@@ -20,9 +22,10 @@ mod table;
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use self::exit::{Exit, Failure};
+use crate::gate::{Threshold, USUAL_MARGIN};
 
 /// A panel of LLM judges: cases in, one verdict with its evidence out.
 #[derive(Debug, Parser)]
@@ -47,6 +50,8 @@ pub enum Command {
     Init(InitArgs),
     /// Judge a file of cases, or one answer given by flags.
     Judge(Box<JudgeArgs>),
+    /// Judge cases and hold them against thresholds: exit code 0 passes, 1 fails, 2 is inconclusive.
+    Gate(Box<GateArgs>),
     /// Serve the HTTP API.
     Serve(ServeArgs),
     /// Check panel.yaml: every problem with its place and the next step.
@@ -96,8 +101,14 @@ pub struct JudgeArgs {
     /// Cases: JSONL, JSON array, CSV or TSV, plain or .gz; `-` reads standard input.
     #[arg(value_name = "FILE", required_unless_present_any = ["output", "a"])]
     pub cases: Option<PathBuf>,
+    /// The panel; the only one, or `default`, when left out.
+    #[arg(short, long, value_name = "NAME")]
+    pub panel: Option<String>,
     #[command(flatten)]
     pub run: RunArgs,
+    /// Verdicts as JSON lines on standard output, instead of the table.
+    #[arg(long)]
+    pub json: bool,
     /// Print the number of calls and what they would cost at most; call nothing.
     #[arg(long)]
     pub dry_run: bool,
@@ -108,9 +119,6 @@ pub struct JudgeArgs {
 /// Flags of commands that judge a file of cases.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// The panel; the only one, or `default`, when left out.
-    #[arg(short, long, value_name = "NAME")]
-    pub panel: Option<String>,
     /// Where verdicts go, one JSON line a case, in the order of the cases.
     #[arg(short = 'o', long = "out", value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -135,9 +143,6 @@ pub struct RunArgs {
     /// No progress and no table.
     #[arg(short, long)]
     pub quiet: bool,
-    /// Verdicts as JSON lines on standard output, instead of the table.
-    #[arg(long)]
-    pub json: bool,
     /// Rename fields, such as `output=answer,reference=ideal`.
     #[arg(long, value_name = "FIELD=NAME,…")]
     pub map: Option<String>,
@@ -150,6 +155,116 @@ pub struct RunArgs {
     /// Let judges vote on answers of their own model or family; printed in every report.
     #[arg(long)]
     pub allow_kin: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 pass · 1 failed · 2 inconclusive, nothing judged, or stopped by --max-cost · 64 usage · \
+                        65 bad data · 69 no judge answered · 78 configuration · 130 interrupted"
+)]
+pub struct GateArgs {
+    /// Cases to judge: JSONL, JSON array, CSV or TSV, plain or .gz; `-` reads standard input.
+    #[arg(value_name = "FILE", required_unless_present = "stored")]
+    pub cases: Option<PathBuf>,
+    /// A stored run in place of cases (`last` is the newest): nothing is asked.
+    #[arg(long = "run", value_name = "RUN", conflicts_with = "cases")]
+    pub stored: Option<String>,
+    /// The panel, several times for several; the only one, or `default`, when left out.
+    #[arg(short, long = "panel", value_name = "NAME")]
+    pub panels: Vec<String>,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub terms: GateTermsArgs,
+    #[command(flatten)]
+    pub outputs: GateOutputs,
+}
+
+/// What has to be reached.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Thresholds")]
+pub struct GateTermsArgs {
+    /// Least mean score, 0 to 1; in place of the one in panel.yaml.
+    #[arg(long, value_name = "CRITERION=SHARE", value_delimiter = ',')]
+    pub min: Vec<Threshold>,
+    /// Least share of cases that pass, 0 to 1; in place of the one in panel.yaml.
+    #[arg(long, value_name = "CRITERION=SHARE", value_delimiter = ',')]
+    pub pass_rate: Vec<Threshold>,
+    /// Pinned outputs to compare with, one `output` an id; `b`: the `b` of the cases' own pairs.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Refuse a baseline with another hash than this one.
+    #[arg(long, requires = "baseline", value_name = "HASH")]
+    pub baseline_hash: Option<String>,
+    /// How outputs are compared with the baseline's.
+    #[arg(long, value_enum, default_value_t = Compare::Pairs, requires = "baseline", value_name = "HOW")]
+    pub compare: Compare,
+    /// How much worse than the baseline is still no worse, as a share.
+    #[arg(long, default_value_t = USUAL_MARGIN, value_parser = share, value_name = "SHARE")]
+    pub margin: f64,
+    /// Demand that the outputs are better than the baseline's.
+    #[arg(long, conflicts_with = "margin")]
+    pub superior: bool,
+    /// People's labels, a JSON line each: id, criterion, label. They stand for cases that wait for a person.
+    #[arg(long, value_name = "FILE")]
+    pub labels: Option<PathBuf>,
+    /// Correct the judges' figures by the labels, which have to be of cases drawn at random (or carry a `weight`).
+    #[arg(long, value_enum, requires = "labels", value_name = "HOW")]
+    pub correct: Option<Correct>,
+    /// How a figure is held against its threshold.
+    #[arg(long, value_enum, default_value_t = Rule::ThreeState, value_name = "RULE")]
+    pub rule: Rule,
+    /// What an open question counts as.
+    #[arg(long, value_enum, default_value_t = OnInconclusive::Fail, value_name = "HOW")]
+    pub on_inconclusive: OnInconclusive,
+    /// Scored cases below which the gate is inconclusive.
+    #[arg(long, default_value_t = 30, value_name = "N")]
+    pub min_cases: usize,
+    /// Let recorded judgments decide.
+    #[arg(long)]
+    pub allow_replay: bool,
+    /// Demand that every judge of the panel is freshly calibrated on every criterion.
+    #[arg(long)]
+    pub require_calibration: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Rule {
+    /// Its lower bound has to reach it; where the bounds hold it, the gate is inconclusive.
+    ThreeState,
+    /// The figure alone.
+    Point,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Compare {
+    /// The judges see both and say which is better: a win rate.
+    Pairs,
+    /// Both are judged by themselves: the mean difference of their scores.
+    Scores,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Correct {
+    /// Prediction-powered inference.
+    Ppi,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnInconclusive {
+    /// Exit code 2.
+    Fail,
+    /// Exit code 0.
+    Pass,
+}
+
+/// Where a gate says what it found.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct GateOutputs {
+    /// The report as JSON on standard output, instead of the table.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// One answer without a file.
@@ -224,6 +339,14 @@ pub struct ShowArgs {
     pub json: bool,
 }
 
+/// A share from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        Ok(_) | Err(_) => Err(String::from("write a share from 0 to 1, such as 0.05")),
+    }
+}
+
 /// Parses the arguments and runs the command; everything that goes wrong ends as an exit code.
 pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Exit {
     let cli = match Cli::try_parse_from(arguments) {
@@ -269,6 +392,7 @@ async fn command(cli: Cli) -> Result<Exit, Failure> {
     let source = output::source(&cli);
     match cli.command {
         Command::Init(args) => init::run(&cli.config, args).await,
+        Command::Gate(args) => Box::pin(gate::run(&source, *args)).await,
         Command::Judge(args) => Box::pin(judge::run(&source, *args)).await,
         Command::Serve(args) => serve::run(&source, args).await,
         Command::Check(args) => check::run(&source, &args).await,

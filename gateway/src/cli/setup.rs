@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::exit::{Exit, Failure};
 use super::output;
@@ -12,6 +13,7 @@ use crate::in_force::panel_of;
 use crate::judge::ProviderKind;
 use crate::panel::Panel;
 use crate::settings::{Config, Environment, Source};
+use crate::shutdown::Signals;
 use crate::store::StoreError;
 use crate::store::rows::RunSummary;
 use crate::templates;
@@ -80,6 +82,14 @@ pub(super) async fn find_run(app: &App, id: &str) -> Result<RunSummary, Failure>
             anyhow::Error::msg(format!("no run `{id}`; hint: `tribunal runs` lists them")),
         )
     })
+}
+
+/// Sent calls finish and are recorded, unless a second signal wants the end at once.
+pub(super) async fn shut_down(app: &App, signals: &Signals) {
+    tokio::select! {
+        () = app.shut_down(crate::api::SHUTDOWN_GRACE) => {}
+        () = signals.hard.cancelled() => app.shut_down(Duration::ZERO).await,
+    }
 }
 
 /// What failed while the parts were put together, and whose fault it is.

@@ -32,6 +32,7 @@ pub async fn run(config: Config, panel: Arc<Panel>, args: &JudgeArgs) -> Result<
             run: None,
             position: 0,
             use_cache: !args.run.no_cache,
+            cache_since_us: 0,
             resumed: false,
             retry: None,
             seed: args.run.seed,
@@ -49,7 +50,7 @@ pub async fn run(config: Config, panel: Arc<Panel>, args: &JudgeArgs) -> Result<
     if let Some(path) = &args.run.out {
         std::fs::write(path, format!("{json}\n")).map_err(|error| Failure::new(Exit::Usage, error))?;
     }
-    if args.run.json {
+    if args.json {
         output::line(&json);
     } else if !args.run.quiet {
         output::text(&report::verdict(&verdict));

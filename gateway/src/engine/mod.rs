@@ -34,7 +34,7 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 pub use self::askers::{Askers, WiringError, dialect};
-pub use self::assemble::kind_of;
+pub use self::assemble::{kind_of, value_of_json};
 pub use self::budget::Budget;
 use self::fan_out::Collected;
 use self::ids::Ids;
@@ -166,6 +166,7 @@ impl Engine {
             run,
             position,
             use_cache,
+            cache_since_us,
             resumed,
             retry,
             seed,
@@ -191,6 +192,7 @@ impl Engine {
             project,
             verdict_id,
             use_cache,
+            cache_since_us,
             resumed,
             retry,
             allow_kin,

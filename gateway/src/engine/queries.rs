@@ -6,7 +6,7 @@ use super::rows;
 use super::{Askers, Engine, EngineError};
 use crate::case::{Case, CaseId};
 use crate::store::StoreError;
-use crate::store::rows::{JudgmentRow, RunEnd, RunRow, RunSummary, VerdictRow};
+use crate::store::rows::{AnsweredCalls, JudgmentRow, RunEnd, RunRow, RunSummary, VerdictRow};
 use crate::verdict::CaseVerdict;
 
 impl Engine {
@@ -143,6 +143,11 @@ impl Engine {
     /// What the stored judgments of a run are known to have cost.
     pub async fn run_cost_microusd(&self, project: &str, run: &str) -> Result<u64, StoreError> {
         Ok(u64::try_from(self.store.run_cost(project, run).await?).unwrap_or(0))
+    }
+
+    /// The judgments of a run by judge, source and answering model.
+    pub async fn answered_calls(&self, project: &str, run: &str) -> Result<Vec<AnsweredCalls>, StoreError> {
+        self.store.answered_calls(project, run).await
     }
 
     /// Keeps what was learned of models for the next start. A failure costs one refused request a model then.

@@ -42,6 +42,7 @@ pub use families::{UNKNOWN as UNKNOWN_FAMILY, family};
 pub use fingerprint::{judge_fingerprint, panel_version};
 pub use load::{Source, TemplateLoader, load, parse};
 pub use overrides::Override;
+pub(crate) use problem::suggestion;
 pub use problem::{Problem, Problems};
 pub use quantity::{ByteSize, Period};
 pub use rubrics::built_in_names;

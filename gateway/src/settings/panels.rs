@@ -352,13 +352,13 @@ fn check_gate(
                 );
             }
             let Some(rubric) = rubric else { continue };
-            // A check has a score and a pass.
             if rubric.checks.iter().any(|check| check.name == *name) {
+                let message = format!("`{name}` is a check, and gates hold what judges are asked about");
+                report.problem(&place, message, "name a criterion, or make the check `required`");
                 continue;
             }
             let Some(criterion) = rubric.criteria.iter().find(|c| c.name == *name) else {
-                let checks = rubric.checks.iter().map(|check| check.name.as_str());
-                let hint = suggestion(name, rubric.criteria.iter().map(|c| c.name.as_str()).chain(checks));
+                let hint = suggestion(name, rubric.criteria.iter().map(|c| c.name.as_str()));
                 report.problem(&place, format!("rubric `{}` has no criterion `{name}`", rubric.name), hint);
                 continue;
             };

@@ -26,9 +26,9 @@ use futures::future::BoxFuture;
 pub use self::error::StoreError;
 pub use self::location::StoreLocation;
 use self::rows::{
-    FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, ModelFactsRow, Record, RequestKey,
-    Reservation, ReservationRow, RunEnd, RunRow, RunSummary, StoredText, TextSelection, VerdictRow,
-    VersionKind, VersionRow,
+    AnsweredCalls, FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, ModelFactsRow, Record,
+    RequestKey, Reservation, ReservationRow, RunEnd, RunRow, RunSummary, StoredText, TextSelection,
+    VerdictRow, VersionKind, VersionRow,
 };
 pub use self::sql_store::SqlStore;
 
@@ -182,6 +182,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Millionths of a US dollar that the stored judgments of a run are known to have cost.
     fn run_cost<'a>(&'a self, project: &'a str, run: &'a str) -> Answer<'a, i64>;
+
+    /// The judgments of a run by judge, source and answering model.
+    fn answered_calls<'a>(&'a self, project: &'a str, run: &'a str) -> Answer<'a, Vec<AnsweredCalls>>;
 
     /// Whether the store answers.
     fn ping(&self) -> Answer<'_, ()>;

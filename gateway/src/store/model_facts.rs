@@ -2,7 +2,7 @@
 
 use super::StoreError;
 use super::read::Columns;
-use super::rows::ModelFactsRow;
+use super::rows::{AnsweredCalls, ModelFactsRow};
 use super::sql_store::SqlStore;
 
 impl SqlStore {
@@ -32,5 +32,16 @@ impl SqlStore {
         let query = sqlx::query(include_str!("sql/run_cost.sql")).bind(project).bind(run);
         let rows = self.rows(verb, query).await?;
         rows.first().map_or(Ok(0), |row| Columns::of(row, verb).cost())
+    }
+
+    pub(super) async fn calls_of_run(
+        &self,
+        project: &str,
+        run: &str,
+    ) -> Result<Vec<AnsweredCalls>, StoreError> {
+        let verb = "sum up the calls of a run";
+        let query = sqlx::query(include_str!("sql/answered_calls.sql")).bind(project).bind(run);
+        let rows = self.rows(verb, query).await?;
+        rows.iter().map(|row| Columns::of(row, verb).answered_calls()).collect()
     }
 }

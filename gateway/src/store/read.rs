@@ -6,8 +6,9 @@ use sqlx::any::AnyRow;
 use super::StoreError;
 use super::columns::{RATING, Word, abstention_of_words, retained_until_of_column};
 use super::rows::{
-    FinishedCase, IdempotencyEnd, IdempotencyRow, IdempotencyStatus, JudgmentRow, ModelFactsRow, RequestKey,
-    ReservationRow, RunRow, RunStatus, RunSummary, RunTotals, StoredText, VerdictRow, VersionRow,
+    AnsweredCalls, FinishedCase, IdempotencyEnd, IdempotencyRow, IdempotencyStatus, JudgmentRow,
+    JudgmentSource, ModelFactsRow, RequestKey, ReservationRow, RunRow, RunStatus, RunSummary, RunTotals,
+    StoredText, VerdictRow, VersionRow,
 };
 
 /// One row under the verb that asked for it.
@@ -64,6 +65,20 @@ impl<'r> Columns<'r> {
 
     pub(super) fn cost(&self) -> Result<i64, StoreError> {
         self.integer("cost_microusd")
+    }
+
+    pub(super) fn answered_calls(&self) -> Result<AnsweredCalls, StoreError> {
+        let source: JudgmentSource = self.word("source")?;
+        Ok(AnsweredCalls {
+            judge: self.text("judge")?,
+            is_asked: source == JudgmentSource::Asked,
+            model_replied: self.maybe_text("model_replied")?,
+            calls: self.integer("calls")?,
+            priced_calls: self.integer("priced_calls")?,
+            cost_microusd: self.integer("cost_microusd")?,
+            latency_us: self.integer("latency_us")?,
+            max_latency_us: self.integer("max_latency_us")?,
+        })
     }
 
     pub(super) fn open_cases(&self) -> Result<(String, i64), StoreError> {

@@ -311,6 +311,23 @@ pub struct RunSummary {
     pub totals: RunTotals,
 }
 
+/// The judgments of a run that one judge gave from one source under one model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnsweredCalls {
+    pub judge: String,
+    /// Asked by this run; otherwise known before.
+    pub is_asked: bool,
+    /// As the server names it.
+    pub model_replied: Option<String>,
+    pub calls: i64,
+    /// Those of known cost.
+    pub priced_calls: i64,
+    pub cost_microusd: i64,
+    /// The sum over all calls.
+    pub latency_us: i64,
+    pub max_latency_us: i64,
+}
+
 /// Sums over the newest verdict of each case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RunTotals {

@@ -15,9 +15,9 @@ use super::columns::Word;
 use super::dialect::{Durability, Pools};
 use super::read::Columns;
 use super::rows::{
-    FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, ModelFactsRow, Record, RequestKey,
-    Reservation, ReservationRow, RunEnd, RunRow, RunStatus, RunSummary, RunTotals, StoredText, TextSelection,
-    VerdictRow, VersionKind, VersionRow,
+    AnsweredCalls, FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, ModelFactsRow, Record,
+    RequestKey, Reservation, ReservationRow, RunEnd, RunRow, RunStatus, RunSummary, RunTotals, StoredText,
+    TextSelection, VerdictRow, VersionKind, VersionRow,
 };
 use super::statement::{Bound, SelectIn};
 use super::{Answer, Appended, Store, StoreError, StoreLocation, checkpoint, migrations};
@@ -442,6 +442,10 @@ impl Store for SqlStore {
 
     fn run_cost<'a>(&'a self, project: &'a str, run: &'a str) -> Answer<'a, i64> {
         Box::pin(self.cost_of_run(project, run))
+    }
+
+    fn answered_calls<'a>(&'a self, project: &'a str, run: &'a str) -> Answer<'a, Vec<AnsweredCalls>> {
+        Box::pin(self.calls_of_run(project, run))
     }
 
     fn ping(&self) -> Answer<'_, ()> {

@@ -222,11 +222,15 @@ fn checks_change_the_version_of_the_panel_and_no_judge() {
 }
 
 #[test]
-fn gates_may_name_checks() {
+fn gates_hold_criteria_and_no_checks() {
     let gated = |name: &str| {
         let gate = format!("rubric: r, gate: {{min: {{{name}: 0.9}}}},");
         problems(&file("[{kind: length, max: 3}]").replace("rubric: r,", &gate))
     };
-    assert_eq!(gated("length"), Vec::<String>::new());
-    assert_eq!(gated("lenght").len(), 1);
+    assert_eq!(gated("good"), Vec::<String>::new());
+    let found = gated("length");
+    assert!(
+        found.len() == 1 && found[0].contains("panels.p.gate.min.length: `length` is a check"),
+        "{found:?}"
+    );
 }

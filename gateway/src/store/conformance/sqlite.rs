@@ -256,6 +256,7 @@ async fn no_query_reads_a_whole_table() {
     check("finished_cases", include_str!("../sql/finished_cases.sql")).await;
     check("idempotency", include_str!("../sql/idempotency.sql")).await;
     check("model_facts", include_str!("../sql/model_facts.sql")).await;
+    check("answered_calls", include_str!("../sql/answered_calls.sql")).await;
     check("run_cost", include_str!("../sql/run_cost.sql")).await;
     check("judged_cases", include_str!("../sql/judged_cases.sql")).await;
     check("judgments_of_case", include_str!("../sql/judgments_of_case.sql")).await;
