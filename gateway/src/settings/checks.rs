@@ -97,7 +97,7 @@ fn rule(
         CheckKind::Regex => {
             let pattern = given(entry.pattern.as_deref(), "pattern", "`pattern: \"^[A-Z]\"`", path, report)?;
             let pattern = Pattern::new(pattern, case_sensitive);
-            pattern.map(Rule::Regex).map_err(|error| refuse(error, &path.key("pattern"), report)).ok()
+            pattern.map(Rule::Regex).map_err(|error| refuse(&error, &path.key("pattern"), report)).ok()
         }
         CheckKind::JsonSchema => schema(entry, folder, path, report).map(Rule::JsonSchema),
         CheckKind::Numeric => numeric(entry, path, report).map(Rule::Numeric),
@@ -122,7 +122,7 @@ fn given<'e>(
     None
 }
 
-fn refuse(error: BadPattern, place: &KeyPath, report: &mut Report<'_>) {
+fn refuse(error: &BadPattern, place: &KeyPath, report: &mut Report<'_>) {
     let hint = match error {
         BadPattern::Syntax(_) => {
             "mend it; look-around and back references are not available, so that matching stays fast"

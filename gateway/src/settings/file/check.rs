@@ -111,6 +111,7 @@ impl CheckKind {
 
 impl CheckEntry {
     /// With every default written out.
+    #[must_use]
     pub fn completed(&self) -> Self {
         let mut entry = self.clone();
         entry.required.get_or_insert_default();

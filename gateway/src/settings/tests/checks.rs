@@ -38,10 +38,10 @@ fn every_kind_is_read_with_its_defaults() {
         "[{kind: exact}, {kind: contains, text: a, any_of: [b]}, {kind: regex, pattern: ^a},
       {kind: json_schema, schema: {type: object}}, {kind: numeric, value: 4}, {kind: length, max: 3, required: true}]",
     );
-    let named: Vec<(&str, bool)> =
+    let read: Vec<(&str, bool)> =
         rubric.checks.iter().map(|check| (check.name.as_str(), check.required)).collect();
     let names = ["exact", "contains", "regex", "json_schema", "numeric", "length"];
-    assert_eq!(named, names.map(|name| (name, name == "length")));
+    assert_eq!(read, names.map(|name| (name, name == "length")));
     let rules: Vec<&Rule> = rubric.checks.iter().map(|check| &check.rule).collect();
     let Rule::Exact(exact) = rules[0] else { panic!("{:?}", rules[0]) };
     assert_eq!((&exact.text, exact.case_sensitive, exact.normalise), (&None, true, false));
