@@ -61,20 +61,19 @@ impl Confusion {
         weight: f64,
     ) -> Result<(), ConfusionError> {
         let labels = self.labels;
-        let known = |label: Option<usize>| match label {
-            Some(label) if label >= labels => {
-                Err(ConfusionError::UnknownLabel { pair: place, label, labels })
-            }
-            Some(_) | None => Ok(label),
-        };
-        let (Some(row), Some(column)) = (known(row)?, known(column)?) else {
-            self.n_dropped += 1;
-            return Ok(());
-        };
-        self.n += 1;
-        if let Some(count) = self.counts.get_mut(row * labels + column) {
+        if let (Some(row), Some(column)) = (row, column)
+            && row < labels
+            && column < labels
+            && let Some(count) = self.counts.get_mut(row * labels + column)
+        {
             *count += weight;
+            self.n += 1;
+            return Ok(());
         }
+        if let Some(label) = [row, column].into_iter().flatten().find(|label| *label >= labels) {
+            return Err(ConfusionError::UnknownLabel { pair: place, label, labels });
+        }
+        self.n_dropped += 1;
         Ok(())
     }
 

@@ -11,15 +11,13 @@ use super::exit::{Exit, Failure};
 use super::{Compare, Correct, GateArgs, OnInconclusive, Rule, budget, case_file, gate_table, output, setup};
 use crate::app::App;
 use crate::gate::{
-    BadTerms, BaselineReport, Beside, GateFault, GateReport, GateTerms, Labels, RunGate, Threshold, measure,
+    BadTerms, BaselineReport, GateFault, GateReport, GateTerms, Labels, Threshold, measure_stored,
 };
 use crate::intake::{Against, Baseline, BaselineFault, CaseFile, IntakeOptions};
 use crate::judge::ProviderKind;
 use crate::panel::Panel;
-use crate::run::RunSettings;
 use crate::settings::{Config, Source};
 use crate::shutdown::Signals;
-use crate::store::rows::RunSummary as StoredRun;
 
 /// A panel with what a run of it has to reach.
 struct Asked {
@@ -136,38 +134,13 @@ async fn of_stored(
     }
     let labels = labels(args, panel)?;
     let app = App::build(config).await.map_err(setup::app_failure)?;
-    let measured = measure_stored(&app, panel, terms, labels.as_ref(), run).await;
+    let measured = async {
+        let stored = setup::find_run(&app, run).await?;
+        measure_stored(app.engine(), &stored, panel, terms, labels.as_ref()).await.map_err(fault)
+    };
+    let measured = measured.await;
     app.shut_down(crate::api::SHUTDOWN_GRACE).await;
     measured.map(|run| GateReport::of(vec![run]))
-}
-
-async fn measure_stored(
-    app: &App,
-    panel: &Panel,
-    terms: &GateTerms,
-    labels: Option<&Labels>,
-    run: &str,
-) -> Result<RunGate, Failure> {
-    let stored = setup::find_run(app, run).await?;
-    if stored.run.panel != panel.name {
-        return Err(Failure::usage(format!(
-            "run {} was judged by panel `{}`; hint: -p {}",
-            stored.run.id, stored.run.panel, stored.run.panel
-        )));
-    }
-    let pinned = RunSettings::of(&stored).baseline;
-    let other = match pinned.as_ref().and_then(|own| own.run.as_deref()) {
-        Some(run) => Some(setup::find_run(app, run).await?),
-        None => None,
-    };
-    let own = match (&pinned, &other) {
-        (Some(_), None) => terms.for_pairs(panel),
-        (Some(_), Some(_)) => terms.with_differences(panel).map_err(usage)?,
-        (None, _) => terms.clone(),
-    };
-    own.check_any(panel).map_err(usage)?;
-    let beside = Beside { labels, baseline: other.as_ref() };
-    measure(app.engine(), &stored, panel, &own, beside).await.map_err(fault)
 }
 
 fn labels(args: &GateArgs, panel: &Panel) -> Result<Option<Labels>, Failure> {
@@ -226,28 +199,24 @@ async fn judge_parts(
 ) -> Result<Result<GateReport, Exit>, Failure> {
     let mut runs = Vec::new();
     let mut worst = Exit::Pass;
-    let mut pinned: Option<StoredRun> = None;
+    let mut pinned: Option<String> = None;
     for Part { panel, terms, mut job } in parts {
-        if let (Some(_), Some(own), Some(other)) = (&terms, &mut job.baseline, &pinned) {
-            own.run = Some(other.run.id.clone());
+        if let (Some(_), Some(own)) = (&terms, &mut job.baseline) {
+            own.run = pinned.take();
         }
         let judged = judge_all(app, job, &args.run, sink, signals).await?;
         worst = worst.and(judged.exit);
         if judged.exit == Exit::Interrupted {
             break;
         }
-        if judged.exit != Exit::Pass {
-            pinned = None;
-            continue;
-        }
-        let stored = setup::find_run(app, &judged.run).await?;
         match terms {
-            None => pinned = Some(stored),
-            Some(terms) => {
-                let other = pinned.take();
-                let beside = Beside { labels, baseline: other.as_ref() };
-                runs.push(measure(app.engine(), &stored, &panel, &terms, beside).await.map_err(fault)?);
+            None => pinned = Some(judged.run),
+            Some(terms) if worst == Exit::Pass => {
+                let stored = setup::find_run(app, &judged.run).await?;
+                let measured = measure_stored(app.engine(), &stored, &panel, &terms, labels).await;
+                runs.push(measured.map_err(fault)?);
             }
+            Some(_) => {}
         }
     }
     Ok(if worst == Exit::Pass { Ok(GateReport::of(runs)) } else { Err(worst) })
@@ -297,18 +266,18 @@ async fn plan(
         baseline.map(|own| BaselineReport { name: own.name.clone(), hash: own.hash.clone(), run: None });
     let is_b = args.terms.baseline.as_deref().is_some_and(is_b);
     let part =
-        async |terms: Option<GateTerms>, against: Option<Against>, baseline: Option<BaselineReport>| {
+        async |held: Option<&GateTerms>, against: Option<Against>, baseline: Option<BaselineReport>| {
             let cases = case_file::check(path, config, panel, &args.run, against).await?;
-            if let Some(terms) = &terms {
-                terms.check_modes(cases.report.modes.keys().copied()).map_err(usage)?;
+            if let Some(held) = held {
+                held.check_modes(cases.report.modes.keys().copied()).map_err(usage)?;
             }
             let command = format!("tribunal gate {} -p {}", path.display(), panel.name);
             let job = Job { command, panel: Arc::clone(panel), cases, baseline, prints_table: false };
-            Ok::<_, Failure>(Part { panel: Arc::clone(panel), terms, job })
+            Ok::<_, Failure>(Part { panel: Arc::clone(panel), terms: held.map(|_| terms.clone()), job })
         };
     let Some(baseline) = baseline else {
         terms.check_any(panel).map_err(usage)?;
-        return Ok(vec![part(Some(terms.clone()), None, None).await?]);
+        return Ok(vec![part(Some(terms), None, None).await?]);
     };
     match args.terms.compare {
         Compare::Scores if is_b => {
@@ -319,15 +288,15 @@ async fn plan(
             let differences = terms.with_differences(panel).map_err(usage)?;
             Ok(vec![
                 part(None, Some(instead), named.clone()).await?,
-                part(Some(differences), None, named).await?,
+                part(Some(&differences), None, named).await?,
             ])
         }
         Compare::Pairs => {
             let pair = (!is_b).then(|| Against::Pair(Arc::clone(baseline)));
-            let mut parts = vec![part(Some(terms.for_pairs(panel)), pair, named).await?];
+            let mut parts = vec![part(Some(&terms.for_pairs(panel)), pair, named).await?];
             // Thresholds are for outputs by themselves, and pairs have none.
             if !terms.requirements.is_empty() && !is_b {
-                parts.push(part(Some(terms.clone()), None, None).await?);
+                parts.push(part(Some(terms), None, None).await?);
             }
             Ok(parts)
         }
@@ -360,8 +329,8 @@ fn usage(error: BadTerms) -> Failure {
 fn fault(error: GateFault) -> Failure {
     let exit = match &error {
         GateFault::OtherVersion { .. } | GateFault::MixedVersions { .. } => Exit::Configuration,
-        GateFault::Terms(_) | GateFault::NotPinned { .. } => Exit::Usage,
-        GateFault::Labels(_) => Exit::BadData,
+        GateFault::Terms(_) | GateFault::NotPinned { .. } | GateFault::OtherPanel { .. } => Exit::Usage,
+        GateFault::Labels(_) | GateFault::NoBaselineRun { .. } => Exit::BadData,
         GateFault::Engine(_) | GateFault::Store(_) | GateFault::Scores { .. } => Exit::Internal,
     };
     Failure::new(exit, error)

@@ -38,6 +38,10 @@ pub enum GateFault {
         "run {run} was judged under panel version {of_run}, and panel.yaml now gives {now}; hint: restore the file, or judge the cases again"
     )]
     OtherVersion { run: String, of_run: String, now: String },
+    #[error("run {run} was judged by panel `{panel}`; hint: name it with -p")]
+    OtherPanel { run: String, panel: String },
+    #[error("run {run} was compared with run {baseline}, which is not there")]
+    NoBaselineRun { run: String, baseline: String },
     #[error("run {run} mixes panel versions: case `{case}` was judged under {version}")]
     MixedVersions { run: String, case: String, version: String },
     #[error(

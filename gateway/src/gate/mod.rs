@@ -11,6 +11,7 @@ mod labels;
 mod measure;
 mod report;
 mod scores;
+mod stored;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -23,4 +24,5 @@ pub use self::report::{
     BaselineReport, CaseLine, Claimed, Comparison, Correction, CriterionReport, GateReport, JudgeReport,
     LabelReport, Measure, Obstacle, PairAgreement, Regression, RequirementReport, RunGate, Slice,
 };
+pub use self::stored::measure_stored;
 pub use self::terms::{BadTerms, GateTerms, Requirement, Threshold, ThresholdError, USUAL_MARGIN};

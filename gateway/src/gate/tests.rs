@@ -8,6 +8,7 @@ use super::labels::{LabelFault, Labels};
 use super::measure::{Beside, GateFault, measure};
 use super::report::Measure;
 use super::scores::Scores;
+use super::stored::measure_stored;
 use super::terms::{BadTerms, GateTerms, Requirement, Threshold, ThresholdError};
 use crate::case::Mode;
 use crate::engine::scripted::{Bench, PASSES};
@@ -107,6 +108,12 @@ async fn a_run_that_mixes_versions_is_refused() {
     let other = panel(&bench, "other");
     let measured = measure(bench.app.engine(), &run, &other, &terms, Beside::default()).await;
     assert!(matches!(measured, Err(GateFault::OtherVersion { .. })), "{measured:?}");
+    let measured = measure_stored(bench.app.engine(), &run, &other, &terms, None).await;
+    assert!(matches!(measured, Err(GateFault::OtherPanel { .. })), "{measured:?}");
+    let settings = String::from(r#"{"baseline": {"name": "n", "hash": "h", "run": "gone"}}"#);
+    let run = RunSummary { run: RunRow { settings, ..run.run }, ..run };
+    let measured = measure_stored(bench.app.engine(), &run, &default, &terms, None).await;
+    assert!(matches!(measured, Err(GateFault::NoBaselineRun { .. })), "{measured:?}");
 }
 
 #[tokio::test]
