@@ -1,6 +1,7 @@
 //! The built program, as a user types it.
 
 mod check;
+mod checks;
 mod gate;
 mod gate_baseline;
 mod help;
