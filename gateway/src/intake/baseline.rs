@@ -115,10 +115,10 @@ fn hash_of(id: &CaseId, candidate: &Candidate) -> blake3::Hash {
     hasher.finalize()
 }
 
-fn hash_of_all(mut hashes: Vec<blake3::Hash>) -> String {
-    hashes.sort_unstable_by(|a, b| a.as_bytes().cmp(b.as_bytes()));
+fn hash_of_all(mut all: Vec<blake3::Hash>) -> String {
+    all.sort_unstable_by(|a, b| a.as_bytes().cmp(b.as_bytes()));
     let mut hasher = blake3::Hasher::new();
-    for hash in &hashes {
+    for hash in &all {
         hasher.update(hash.as_bytes());
     }
     let hex = hasher.finalize().to_hex();
