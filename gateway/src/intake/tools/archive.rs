@@ -46,7 +46,8 @@ impl Archive {
             Ok(_) => return Err(format!("its `{name}` is no JSON object")),
             Err(problem) => return Err(format!("its `{name}` {problem}")),
         };
-        let is_sample = |name: &str| name.starts_with("samples/") && name.ends_with(".json");
+        let is_sample =
+            |name: &str| name.strip_prefix("samples/").and_then(|name| name.strip_suffix(".json")).is_some();
         let samples =
             (0..zip.len()).filter(|&index| name_of(&zip, index).is_some_and(|name| is_sample(&name)));
         let samples = samples.collect();

@@ -169,7 +169,7 @@ impl ToolRecords {
                 Records::PromptfooLines(_) | Records::Promptfoo(_) => promptfoo::case_of(value),
                 Records::Inspect(document) => inspect::case_of(value, document.kept()),
                 Records::InspectArchive(archive) => inspect::case_of(value, archive.header()),
-                Records::MtBench(files) => files.case_of(value),
+                Records::MtBench(files) => files.case_of(&value),
             };
             self.name = name;
             case

@@ -73,10 +73,10 @@ impl MtBench {
         self.answers.next_record()
     }
 
-    pub(super) fn case_of(&self, answer: Value) -> Named {
-        let Some(key) = key_of(&answer) else { return foreign(Tool::MtBench, "question_id") };
-        let Some(model) = model_of(&answer) else { return foreign(Tool::MtBench, "model_id") };
-        (Some(key.clone()), self.fields(&key, &model, &answer).map(Value::Object))
+    pub(super) fn case_of(&self, answer: &Value) -> Named {
+        let Some(key) = key_of(answer) else { return foreign(Tool::MtBench, "question_id") };
+        let Some(model) = model_of(answer) else { return foreign(Tool::MtBench, "model_id") };
+        (Some(key.clone()), self.fields(&key, &model, answer).map(Value::Object))
     }
 
     fn fields(&self, key: &str, model: &str, answer: &Value) -> Result<Map<String, Value>, FieldProblem> {

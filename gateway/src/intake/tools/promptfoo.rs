@@ -88,7 +88,7 @@ fn reference_of(vars: &Value, test: Option<&Value>) -> Option<Value> {
     };
     let checked = checks.into_iter().flatten().filter(is_reference).filter_map(|check| check.get("value"));
     let is_text = |value: &&Value| match value {
-        Value::String(text) => !text.trim().is_empty(),
+        Value::String(answer) => !answer.trim().is_empty(),
         Value::Number(_) | Value::Bool(_) => true,
         Value::Null | Value::Array(_) | Value::Object(_) => false,
     };
