@@ -8,12 +8,13 @@ use aggregation::gate::GateRule;
 
 use super::case_run::{Job, Sink, judge_all};
 use super::exit::{Exit, Failure};
-use super::{GateArgs, OnInconclusive, Rule, budget, case_file, gate_table, output, setup};
+use super::gate_outputs::Outputs;
+use super::{GateArgs, OnInconclusive, Rule, budget, case_file, setup};
 use crate::app::App;
 use crate::gate::{BadTerms, GateFault, GateReport, GateTerms, RunGate, Threshold, measure};
 use crate::judge::ProviderKind;
 use crate::panel::Panel;
-use crate::settings::{Config, Source};
+use crate::settings::{Config, Environment, Source};
 use crate::shutdown::Signals;
 
 /// A panel with what a run of it has to reach.
@@ -27,15 +28,16 @@ pub async fn run(source: &Source, args: GateArgs) -> Result<Exit, Failure> {
     let asked = asked(&config, &args)?;
     setup::print_warnings(&config);
     let signals = Signals::listen();
+    let outputs = Outputs::open(&args, &Environment::of_process())?;
     let report = match (&args.stored, args.cases.as_deref()) {
-        (Some(run), _) => of_stored(config, &asked, run).await?,
-        (None, Some(path)) => match of_cases(config, &asked, path, &args, &signals).await? {
+        (Some(run), _) => of_stored(config, &asked, run, outputs).await?,
+        (None, Some(path)) => match of_cases(config, &asked, path, &args, outputs, &signals).await? {
             Ok(report) => report,
             Err(exit) => return Ok(exit),
         },
         (None, None) => return Err(Failure::usage("neither cases nor a run")),
     };
-    conclude(&report, &args)
+    Ok(exit(&report, args.terms.on_inconclusive))
 }
 
 /// The panels that were named, each with its terms; everything that needs no case is refused here.
@@ -112,11 +114,20 @@ fn refuse_replay(panel: &Panel, allowed: bool) -> Result<(), Failure> {
     }
 }
 
-async fn of_stored(config: Config, asked: &[Asked], run: &str) -> Result<GateReport, Failure> {
+async fn of_stored(
+    config: Config,
+    asked: &[Asked],
+    run: &str,
+    outputs: Outputs,
+) -> Result<GateReport, Failure> {
     let app = App::build(config).await.map_err(setup::app_failure)?;
-    let measured = measure_stored(&app, asked, run).await;
+    let reported = async {
+        let report = GateReport::of(vec![measure_stored(&app, asked, run).await?]);
+        outputs.write(app.engine(), &report).await.map(|()| report)
+    };
+    let reported = reported.await;
     app.shut_down(crate::api::SHUTDOWN_GRACE).await;
-    measured.map(|run| GateReport::of(vec![run]))
+    reported
 }
 
 async fn measure_stored(app: &App, asked: &[Asked], run: &str) -> Result<RunGate, Failure> {
@@ -137,6 +148,7 @@ async fn of_cases(
     asked: &[Asked],
     path: &Path,
     args: &GateArgs,
+    outputs: Outputs,
     signals: &Signals,
 ) -> Result<Result<GateReport, Exit>, Failure> {
     let mut jobs = Vec::new();
@@ -175,34 +187,32 @@ async fn of_cases(
             break;
         }
     }
+    let report = GateReport::of(runs);
+    let written = if worst == Exit::Pass { outputs.write(app.engine(), &report).await } else { Ok(()) };
     setup::shut_down(&app, signals).await;
-    Ok(if worst == Exit::Pass { Ok(GateReport::of(runs)) } else { Err(worst) })
+    written?;
+    Ok(if worst == Exit::Pass { Ok(report) } else { Err(worst) })
 }
 
-fn conclude(report: &GateReport, args: &GateArgs) -> Result<Exit, Failure> {
-    if args.outputs.json {
-        output::line(&serde_json::to_string(report).map_err(|error| Failure::new(Exit::Internal, error))?);
-    } else if !args.run.quiet {
-        output::text(&gate_table::render(report));
-    }
-    let exit = |decision: Decision| match (decision, args.terms.on_inconclusive) {
+/// Each by itself: an open question that counts as passed must not hide a failure.
+fn exit(report: &GateReport, on_inconclusive: OnInconclusive) -> Exit {
+    let exit = |decision: Decision| match (decision, on_inconclusive) {
         (Decision::Pass, _) | (Decision::Inconclusive, OnInconclusive::Pass) => Exit::Pass,
         (Decision::Fail, _) => Exit::Failed,
         (Decision::Inconclusive, OnInconclusive::Fail) => Exit::Inconclusive,
     };
-    // Each by itself: an open question that counts as passed must not hide a failure.
     let decisions = report.runs.iter().flat_map(|run| {
         let open = (!run.obstacles.is_empty()).then_some(Decision::Inconclusive);
         run.requirements.iter().map(|requirement| requirement.decision).chain(open)
     });
-    Ok(decisions.map(exit).reduce(Exit::and).unwrap_or(Exit::Inconclusive))
+    decisions.map(exit).reduce(Exit::and).unwrap_or(Exit::Inconclusive)
 }
 
 fn usage(error: BadTerms) -> Failure {
     Failure::new(Exit::Usage, error)
 }
 
-fn fault(error: GateFault) -> Failure {
+pub(super) fn fault(error: GateFault) -> Failure {
     let exit = match &error {
         GateFault::OtherVersion { .. } | GateFault::MixedVersions { .. } => Exit::Configuration,
         GateFault::Terms(_) => Exit::Usage,

@@ -7,6 +7,7 @@ mod explain;
 mod extremes;
 mod gather;
 mod measure;
+pub mod render;
 mod report;
 mod terms;
 #[cfg(test)]

@@ -58,7 +58,7 @@ pub struct Requirement {
 /// All that a run has to reach, and how it is decided.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateTerms {
-    /// At least one; all have to hold.
+    /// All have to hold. At least one, but for a report that decides nothing.
     pub requirements: Vec<Requirement>,
     pub rule: GateRule,
     pub min_cases: usize,
@@ -94,16 +94,7 @@ pub enum BadTerms {
 impl GateTerms {
     /// The panel's own thresholds, with the caller's in place of those of the same criterion and measure.
     pub fn of(panel: &Panel, min: &[Threshold], pass_rate: &[Threshold]) -> Result<Self, BadTerms> {
-        let own = |measure, thresholds: &std::collections::BTreeMap<String, f64>| -> Vec<Requirement> {
-            let requirement = |(criterion, threshold): (&String, &f64)| Requirement {
-                criterion: criterion.clone(),
-                measure,
-                threshold: *threshold,
-            };
-            thresholds.iter().map(requirement).collect()
-        };
-        let mut requirements = own(Measure::Mean, &panel.gate.min);
-        requirements.extend(own(Measure::PassRate, &panel.gate.pass_rate));
+        let mut requirements = own_requirements(panel);
         for (measure, thresholds) in [(Measure::Mean, min), (Measure::PassRate, pass_rate)] {
             for threshold in thresholds {
                 let criterion = criterion_of(panel, threshold.criterion.as_deref())?;
@@ -127,12 +118,21 @@ impl GateTerms {
                 criterion,
             });
         }
-        Ok(Self {
+        Ok(Self::usual(requirements))
+    }
+
+    /// The panel's own thresholds, also where it has none: for a report that decides nothing.
+    pub fn of_stored(panel: &Panel) -> Self {
+        Self::usual(own_requirements(panel))
+    }
+
+    fn usual(requirements: Vec<Requirement>) -> Self {
+        Self {
             requirements,
             rule: GateRule::ThreeState,
             min_cases: USUAL_MIN_CASES,
             require_calibration: false,
-        })
+        }
     }
 
     /// Refuses what cases of these modes cannot be held against.
@@ -143,6 +143,20 @@ impl GateTerms {
             Some(_) | None => Ok(()),
         }
     }
+}
+
+fn own_requirements(panel: &Panel) -> Vec<Requirement> {
+    let own = |measure, thresholds: &std::collections::BTreeMap<String, f64>| -> Vec<Requirement> {
+        let requirement = |(criterion, threshold): (&String, &f64)| Requirement {
+            criterion: criterion.clone(),
+            measure,
+            threshold: *threshold,
+        };
+        thresholds.iter().map(requirement).collect()
+    };
+    let mut requirements = own(Measure::Mean, &panel.gate.min);
+    requirements.extend(own(Measure::PassRate, &panel.gate.pass_rate));
+    requirements
 }
 
 fn criterion_of<'a>(panel: &'a Panel, name: Option<&str>) -> Result<&'a Criterion, BadTerms> {
