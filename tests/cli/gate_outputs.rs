@@ -30,7 +30,7 @@ fn a_junit_file_tells_failed_from_not_judged_from_waiting() {
         "tape.jsonl",
         &tape.lines().filter(is_gone).map(|line| format!("{line}\n")).collect::<String>(),
     );
-    gate(&folder, &["--min", "quality=0.9", "--junit", "out.xml"]).exits(2);
+    gate(&folder, &["--min", "quality=0.85", "--junit", "out.xml"]).exits(2);
     let text = folder.read("out.xml");
     assert!(text.contains("tests=\"66\" failures=\"8\" errors=\"3\" skipped=\"5\""), "{text}");
     assert_eq!(count(&text, "<testcase "), 66, "a requirement and 65 cases");
@@ -131,7 +131,7 @@ fn a_run_of_pairs_is_a_page_whatever_its_panel_demands() {
     let folder = recorded(&all_agree(&[(2, 5.0)]));
     let pair = |id: &str| json!({"id": id, "a": "x", "b": "y"}).to_string();
     folder.write("cases.jsonl", &[pair("q00000"), pair("q00001")].join("\n"));
-    tribunal(&folder, &["judge", "cases.jsonl"]).exits(69);
+    tribunal(&folder, &["judge", "cases.jsonl"]).exits(2);
     let ran = tribunal(&folder, &["report", "last"]).exits(0);
     assert!(ran.stdout.contains("pairwise"), "{}", ran.stdout);
 }

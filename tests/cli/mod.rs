@@ -2,6 +2,7 @@
 
 mod check;
 mod gate;
+mod gate_baseline;
 mod gate_outputs;
 mod help;
 mod judge;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::engine::{BadKey, EngineError};
+use crate::gate::GateFault;
 use crate::intake::FieldProblem;
 use crate::store::StoreError;
 
@@ -60,6 +61,8 @@ pub enum ApiError {
     BadQuery(String),
     #[error("no run `{0}`; hint: `GET /v1/runs` lists them")]
     UnknownRun(String),
+    #[error(transparent)]
+    Gate(GateFault),
     #[error("no verdict `{0}`")]
     UnknownVerdict(String),
     #[error("the case is not valid")]
@@ -93,7 +96,14 @@ impl ApiError {
             }
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::InvalidCase(_)
+            Self::Gate(GateFault::OtherVersion { .. } | GateFault::MixedVersions { .. }) => {
+                StatusCode::CONFLICT
+            }
+            Self::Gate(GateFault::Engine(_) | GateFault::Store(_) | GateFault::Scores { .. }) => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+            Self::Gate(_)
+            | Self::InvalidCase(_)
             | Self::IdempotencyConflict
             | Self::NoQuorumByKinship { .. }
             | Self::Unaskable { .. } => StatusCode::UNPROCESSABLE_ENTITY,
@@ -115,6 +125,10 @@ impl ApiError {
             Self::UnknownPanel { .. } => ("unknown-panel", "There is no such panel"),
             Self::BadQuery(_) => ("bad-query", "The query is not usable"),
             Self::UnknownRun(_) => ("unknown-run", "There is no such run"),
+            Self::Gate(GateFault::Engine(_) | GateFault::Store(_) | GateFault::Scores { .. }) => {
+                ("internal", "Something failed here")
+            }
+            Self::Gate(_) => ("no-gate", "The run cannot be held against this"),
             Self::UnknownVerdict(_) => ("unknown-verdict", "There is no such verdict"),
             Self::InvalidCase(_) => ("invalid-case", "The case is not valid"),
             Self::BadIdempotencyKey(_) => ("bad-idempotency-key", "The Idempotency-Key is not usable"),
@@ -175,6 +189,7 @@ pub fn problem_kinds() -> Vec<ProblemBody> {
         ApiError::UnknownPanel { name: word(), known: word() },
         ApiError::BadQuery(word()),
         ApiError::UnknownRun(word()),
+        ApiError::Gate(GateFault::NotPinned { run: word() }),
         ApiError::UnknownVerdict(word()),
         ApiError::InvalidCase(Vec::new()),
         ApiError::BadIdempotencyKey(BadKey),

@@ -2,6 +2,7 @@
 
 mod docs;
 mod error;
+mod gate;
 mod guard;
 mod idempotency;
 mod judges;
@@ -57,6 +58,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(runs::list))
         .routes(routes!(runs::show))
         .routes(routes!(runs::verdicts))
+        .routes(routes!(gate::show))
         .routes(routes!(panels::list))
         .routes(routes!(judges::list))
         .routes(routes!(operations::health))

@@ -9,7 +9,7 @@ use super::exit::{Exit, Failure};
 use super::{RunArgs, output};
 use crate::case::Mode;
 use crate::engine::{kinship_gap_of, plan};
-use crate::intake::{CandidateTexts, CaseFile, FieldMap, IntakeOptions, Report, validate};
+use crate::intake::{Against, CandidateTexts, CaseFile, FieldMap, IntakeOptions, Report, validate};
 use crate::judge::ProviderKind;
 use crate::panel::Panel;
 use crate::settings::Config;
@@ -27,8 +27,9 @@ pub(super) async fn check(
     config: &Config,
     panel: &Panel,
     args: &RunArgs,
+    against: Option<Against>,
 ) -> Result<CheckedFile, Failure> {
-    let options = options(panel, args)?;
+    let options = IntakeOptions { against, ..options(panel, args)? };
     let (file, report) = check_cases(path, &options).await?;
     refuse_bad_cases(path, &report, args)?;
     for warning in report.warnings() {
@@ -40,15 +41,20 @@ pub(super) async fn check(
 }
 
 fn options(panel: &Panel, args: &RunArgs) -> Result<IntakeOptions, Failure> {
-    let map = args.map.as_deref().map(str::parse::<FieldMap>).transpose();
     Ok(IntakeOptions {
-        map: map.map_err(|error| Failure::new(Exit::Usage, error))?.unwrap_or_default(),
+        map: map(args)?,
         candidate_texts: if panel.judges.iter().all(|judge| judge.server.provider == ProviderKind::Replay) {
             CandidateTexts::Optional
         } else {
             CandidateTexts::Required
         },
+        against: None,
     })
+}
+
+pub(super) fn map(args: &RunArgs) -> Result<FieldMap, Failure> {
+    let map = args.map.as_deref().map(str::parse::<FieldMap>).transpose();
+    Ok(map.map_err(|error| Failure::new(Exit::Usage, error))?.unwrap_or_default())
 }
 
 /// Reads the whole file once, before any call.

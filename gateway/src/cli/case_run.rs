@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use futures::StreamExt;
-use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -19,8 +18,10 @@ use crate::app::App;
 use crate::case::Case;
 use crate::engine::EngineError;
 use crate::engine::run::{CaseOutcome, RunSpec, usual_concurrency};
+use crate::gate::BaselineReport;
 use crate::intake::{CaseFile, IntakeOptions};
 use crate::panel::Panel;
+use crate::run::RunSettings;
 use crate::shutdown::Signals;
 use crate::store::rows::{RunEnd, RunKind, RunRow, RunStatus};
 use crate::summary::RunSummary;
@@ -28,6 +29,8 @@ use crate::verdict::CaseVerdict;
 
 /// Cases read ahead of the judges.
 const READ_AHEAD: usize = 64;
+/// Judgments that a comparison with a baseline may reuse are at most a week old.
+const PINNED_FOR_US: i64 = 7 * 24 * 3600 * 1_000_000;
 /// Verdicts that the table on screen shows one by one; larger runs show the summary only.
 const MAX_ROWS: usize = 60;
 
@@ -37,6 +40,8 @@ pub(super) struct Job {
     pub command: String,
     pub panel: Arc<Panel>,
     pub cases: CheckedFile,
+    /// Pinned outputs that the cases are held against.
+    pub baseline: Option<BaselineReport>,
     /// Whether the summary is printed at the end.
     pub prints_table: bool,
 }
@@ -68,6 +73,7 @@ pub(super) async fn judge_all(
         askers: Arc::clone(&app.in_force().askers),
         concurrency: args.jobs.map_or_else(|| usual_concurrency(&job.panel), usize::from),
         use_cache: !args.no_cache,
+        cache_since_us: job.baseline.as_ref().map_or(0, |_| app.engine().now_us() - PINNED_FOR_US),
         resumed,
         retry_errors: args.retry_errors,
         seed: args.seed,
@@ -218,6 +224,12 @@ async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool
     let engine = app.engine();
     let Some(wanted) = &args.resume else {
         let id = app.draw_id();
+        let settings = RunSettings {
+            seed: args.seed,
+            allow_kin: args.allow_kin,
+            cache: !args.no_cache,
+            baseline: job.baseline.clone(),
+        };
         let run = RunRow {
             id: id.clone(),
             project: DEFAULT_PROJECT.to_owned(),
@@ -226,8 +238,7 @@ async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool
             panel_version: job.panel.version.clone(),
             input_hash: None,
             case_total: i64::try_from(job.cases.report.cases).ok(),
-            settings: json!({"seed": args.seed, "allow_kin": args.allow_kin, "cache": !args.no_cache})
-                .to_string(),
+            settings: serde_json::to_string(&settings).context("write the settings of the run")?,
             created_us: engine.now_us(),
         };
         engine.create_run(&run).await.map_err(|error| Failure::new(Exit::Internal, error))?;

@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use aggregation::Decision;
 
 use super::Open;
-use super::words::decision;
+use super::words::{LONGEST_NAME, decision, one_line};
 use crate::gate::report::GateReport;
+
+const LONGEST_MESSAGE: usize = 1000;
 
 /// One line each: errors and warnings first, as GitHub shows the first ten of a step.
 pub fn render(report: &GateReport, open: Open) -> String {
@@ -32,6 +34,7 @@ pub fn render(report: &GateReport, open: Open) -> String {
     lines.sort_by_key(|(level, ..)| *level);
     let mut text = String::new();
     for (level, title, message) in lines {
+        let (title, message) = (one_line(&title, LONGEST_NAME), one_line(&message, LONGEST_MESSAGE));
         let _ = writeln!(text, "::{} title={}::{}", level.command(), property(&title), data(&message));
     }
     text

@@ -1,6 +1,5 @@
 //! The report as one page that needs nothing else: no script, no picture, no request.
 
-use aggregation::Decision;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
@@ -9,7 +8,10 @@ use serde::Serialize;
 use super::plot::{Bar, IntervalPlot, KappaMatrix, histogram};
 use super::words::{self, LONGEST_NAME, one_line};
 use crate::gate::explain::apart;
-use crate::gate::report::{CriterionReport, GateReport, RequirementReport, RunGate};
+use crate::gate::report::{
+    BaselineReport, Comparison, Correction, CriterionReport, GateReport, JudgeReport, LabelReport,
+    Regression, RequirementReport, RunGate,
+};
 use crate::verdict::AbstentionKind;
 
 const PAGE: &str = include_str!("../../../../dashboards/web/templates/gate_report.html");
@@ -33,6 +35,9 @@ struct RunPage<'a> {
     own: &'a RunGate,
     decision: &'a str,
     obstacles: Vec<String>,
+    baseline: Option<&'a BaselineReport>,
+    labels: Option<&'a LabelReport>,
+    regressions: &'a [Regression],
     requirements: Vec<RequirementPage<'a>>,
     criteria: Vec<CriterionPage<'a>>,
     /// Kinds of missing votes that there are, in the order of their cells.
@@ -52,8 +57,9 @@ struct RequirementPage<'a> {
     own: &'a RequirementReport,
     decision: &'a str,
     measure: &'a str,
-    reason: String,
     plot: IntervalPlot,
+    comparison: Option<&'a Comparison>,
+    correction: Option<&'a Correction>,
     coverage: Option<f64>,
     votes: u64,
     fresh: u64,
@@ -98,7 +104,7 @@ pub fn render(report: &GateReport) -> Result<String, minijinja::Error> {
 fn run_page(run: &RunGate) -> RunPage<'_> {
     let kinds: std::collections::BTreeSet<AbstentionKind> =
         run.judges.iter().flat_map(|judge| judge.abstentions.keys().copied()).collect();
-    let of_judge = |judge: &crate::gate::report::JudgeReport| {
+    let of_judge = |judge: &JudgeReport| {
         kinds.iter().map(|kind| judge.abstentions.get(kind).copied().unwrap_or(0)).collect()
     };
     let (warnings, more_warnings) = words::foremost(&run.warnings, MOST_WARNINGS);
@@ -108,6 +114,9 @@ fn run_page(run: &RunGate) -> RunPage<'_> {
         more_warnings,
         decision: words::decision(run.decision),
         obstacles: run.obstacles.iter().map(ToString::to_string).collect(),
+        baseline: run.baseline.as_ref(),
+        labels: run.labels.as_ref(),
+        regressions: &run.regressions,
         requirements: run.requirements.iter().map(|own| requirement_page(run, own)).collect(),
         criteria: run.criteria.iter().map(criterion_page).collect(),
         abstentions: kinds.iter().map(words::name_of).collect(),
@@ -126,12 +135,10 @@ fn requirement_page<'a>(run: &RunGate, own: &'a RequirementReport) -> Requiremen
     RequirementPage {
         own,
         decision: words::decision(own.decision),
-        measure: words::measure(own.measure),
-        reason: match own.decision {
-            Decision::Pass | Decision::Fail => String::new(),
-            Decision::Inconclusive => own.reason.to_string(),
-        },
+        measure: own.measure.name(),
         plot: IntervalPlot::of(own),
+        comparison: own.comparison.as_ref(),
+        correction: own.correction.as_ref(),
         coverage: of_criterion.and_then(|c| c.coverage),
         votes: of_criterion.map_or(0, votes),
         fresh: of_criterion.map_or(0, fresh),

@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Seek, Write};
 use aggregation::Decision;
 
 use super::Open;
-use super::words::{LONGEST_NAME, decision, measure, name_of, one_line, value};
+use super::words::{LONGEST_NAME, decision, name_of, one_line, value};
 use super::xml::Escaped;
 use crate::engine::{Engine, EngineError};
 use crate::gate::report::{GateReport, Obstacle, RequirementReport, RunGate};
@@ -114,7 +114,7 @@ impl<'a> Suite<'a> {
         for own in &run.requirements {
             let name = format!(
                 "{} of {} ({}) reaches {}",
-                measure(own.measure),
+                own.measure.name(),
                 own.criterion,
                 own.mode,
                 own.threshold

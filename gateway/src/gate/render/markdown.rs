@@ -5,12 +5,11 @@ use std::fmt::Write as _;
 use aggregation::Decision;
 
 use super::words::{
-    LONGEST_NAME, counted, decision, figure, foremost, measure, milliseconds, name_of, one_line, percent,
-    usd, value,
+    LONGEST_NAME, counted, decision, figure, foremost, milliseconds, name_of, one_line, percent, usd, value,
 };
 use crate::gate::explain::apart;
 use crate::gate::report::{
-    CaseLine, CriterionReport, GateReport, JudgeReport, RequirementReport, RunGate, Slice,
+    CaseLine, CriterionReport, GateReport, JudgeReport, Regression, RequirementReport, RunGate, Slice,
 };
 
 /// Longest warning or explanation.
@@ -51,7 +50,21 @@ fn one_run(text: &mut String, run: &RunGate) {
         run.undecided,
         usd(run.cost_usd)
     );
+    if let Some(own) = &run.baseline {
+        let _ = writeln!(text, "\nCompared with baseline {} ({}).", name(&own.name), name(&own.hash));
+    }
+    if let Some(own) = &run.labels {
+        let labels = counted(own.labels as u64, "label");
+        let _ =
+            writeln!(text, "\n{labels} of {}; {} stand for waiting cases.", name(&own.name), own.replaced);
+    }
     warnings(text, run);
+    folded(
+        text,
+        "Regressions against the baseline",
+        &REGRESSIONS,
+        run.regressions.iter().map(regression).collect(),
+    );
     folded(text, "Criteria", &CRITERIA, run.criteria.iter().map(criterion).collect());
     folded(text, "Worst cases", &CASES, run.worst.iter().map(case).collect());
     folded(text, "Most disputed cases", &CASES, run.disputed.iter().map(case).collect());
@@ -68,6 +81,7 @@ fn one_run(text: &mut String, run: &RunGate) {
 
 const CRITERIA: [&str; 8] =
     ["criterion", "mode", "cases", "coverage", "mean", "pass rate", "a / b / tie", "calibration"];
+const REGRESSIONS: [&str; 4] = ["case", "criterion", "baseline", "candidate"];
 const CASES: [&str; 6] = ["case", "criterion", "value", "score", "disagreement", "votes"];
 const SLICES: [&str; 5] = ["by", "name", "criterion", "cases", "mean"];
 const JUDGES: [&str; 7] =
@@ -79,7 +93,7 @@ fn requirement(run: &RunGate, own: &RequirementReport) -> Vec<String> {
     vec![
         format!("{} {}", sign(own.decision), decision(own.decision)),
         name(&own.criterion),
-        format!("{}, {}", measure(own.measure), own.mode),
+        format!("{}, {}", own.measure.name(), own.mode),
         beside(own.estimate),
         format!("{} to {}", beside(own.lower), beside(own.upper)),
         own.threshold.to_string(),
@@ -112,6 +126,10 @@ fn case(own: &CaseLine) -> Vec<String> {
         figure(own.disagreement),
         list(votes),
     ]
+}
+
+fn regression(own: &Regression) -> Vec<String> {
+    vec![name(&own.case), name(&own.criterion), figure(Some(own.baseline)), figure(Some(own.candidate))]
 }
 
 fn slice(own: &Slice) -> Vec<String> {

@@ -2,8 +2,6 @@
 
 use aggregation::Decision;
 
-use crate::gate::report::Measure;
-
 /// Longer names are cut with an ellipsis.
 pub(super) const LONGEST_NAME: usize = 200;
 
@@ -12,13 +10,6 @@ pub(super) fn decision(decision: Decision) -> &'static str {
         Decision::Pass => "pass",
         Decision::Fail => "fail",
         Decision::Inconclusive => "inconclusive",
-    }
-}
-
-pub(super) fn measure(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Mean => "mean",
-        Measure::PassRate => "pass rate",
     }
 }
 

@@ -10,8 +10,8 @@ use serde_json::json;
 
 use crate::case::Mode;
 use crate::gate::report::{
-    CaseLine, CriterionReport, GateReport, JudgeReport, Measure, Obstacle, PairAgreement, RequirementReport,
-    RunGate, Slice,
+    BaselineReport, CaseLine, Claimed, Comparison, Correction, CriterionReport, GateReport, JudgeReport,
+    LabelReport, Measure, Obstacle, PairAgreement, Regression, RequirementReport, RunGate, Slice,
 };
 use crate::verdict::{
     AbstentionKind, AbstentionReport, CallReport, CaseVerdict, CriterionVerdict, QuorumReport, VoteReport,
@@ -52,6 +52,15 @@ pub(super) fn hostile() -> GateReport {
         (own.case, own.criterion, own.value) = (name(), name(), Some(json!(HOSTILE)));
         own.votes = BTreeMap::from([(name(), json!(HOSTILE))]);
     }
+    for own in &mut run.regressions {
+        (own.case, own.criterion) = (name(), name());
+    }
+    if let Some(own) = &mut run.baseline {
+        (own.name, own.hash) = (name(), name());
+    }
+    if let Some(own) = &mut run.labels {
+        own.name = name();
+    }
     for own in &mut run.slices {
         (own.name, own.criterion) = (name(), name());
     }
@@ -74,6 +83,23 @@ pub(super) fn run(decision: Decision) -> RunGate {
         undecided: 1,
         criteria: vec![criterion()],
         judges: vec![judge("ann", true), judge("bob", false)],
+        baseline: Some(BaselineReport {
+            name: String::from("main.jsonl"),
+            hash: String::from("b3:77aa"),
+            run: None,
+        }),
+        labels: Some(LabelReport {
+            name: String::from("labels.jsonl"),
+            hash: String::from("b3:88bb"),
+            labels: 20,
+            replaced: 2,
+        }),
+        regressions: vec![Regression {
+            case: String::from("q4"),
+            criterion: String::from("quality"),
+            candidate: 0.25,
+            baseline: 0.875,
+        }],
         worst: vec![line("q7", 0.0)],
         disputed: vec![line("q9", 0.75)],
         slices: vec![Slice {
@@ -118,6 +144,22 @@ pub(super) fn requirement(decision: Decision) -> RequirementReport {
         n_missing: 1,
         pending_range: Some((estimate - 0.04, estimate + 0.01)),
         needed_more: (decision == Decision::Inconclusive).then_some(140),
+        most_failures: None,
+        comparison: (decision == Decision::Pass).then_some(Comparison {
+            claim: Claimed::NonInferior,
+            wins: 20,
+            ties: 31,
+            losses: 8,
+            p_sign: 0.036,
+            detectable: Some(0.07),
+        }),
+        correction: (decision == Decision::Fail).then_some(Correction {
+            judge_only: 0.81,
+            human_only: 0.77,
+            lambda: 0.6,
+            labelled: 20,
+            unlabelled: 40,
+        }),
     }
 }
 
