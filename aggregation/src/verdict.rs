@@ -122,6 +122,9 @@ pub struct Quorum {
 }
 
 /// In order of severity: the queue shows the first reasons first.
+///
+/// Invariant: new reasons go to the end. Queues are stored with the number of their worst reason, so a reason that
+/// moved would give stored cases another one's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EscalationReason {
@@ -146,6 +149,8 @@ pub enum EscalationReason {
     UnsupportedEvidence,
     /// Drawn for review before the first call; never by `decide`.
     RandomReview,
+    /// A check that code decides had nothing to decide on; never by `decide`.
+    UndecidableCheck,
 }
 
 /// What a reader of the verdict should know, without names.

@@ -76,6 +76,8 @@ pub enum Exclusion {
     /// The judge's model family wrote the candidate.
     SameFamily,
     EmptyCandidate,
+    /// A check that code decides failed, and the rubric requires it.
+    FailedCheck,
 }
 
 /// How a rating was obtained.

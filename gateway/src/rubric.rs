@@ -6,6 +6,8 @@ use std::sync::Arc;
 use aggregation::scale::Scale;
 use serde::{Deserialize, Serialize};
 
+use crate::checks::Check;
+
 /// A named set of criteria with the text that annotators and judges share.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rubric {
@@ -15,6 +17,12 @@ pub struct Rubric {
     pub ask: Ask,
     /// At least one; names are unique.
     pub criteria: Vec<Arc<Criterion>>,
+    /// What code decides before any judge is asked. Absent from hashes when there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// What a failed required check means for the criteria.
+    #[serde(skip_serializing_if = "FailedCheck::is_exclude")]
+    pub failed_check: FailedCheck,
     /// What an empty candidate means.
     pub empty: EmptyCandidate,
 }
@@ -37,6 +45,23 @@ pub enum EmptyCandidate {
     Exclude,
     /// An empty answer fails without a call: the lowest value of the scale.
     Fail,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailedCheck {
+    /// No judge is asked; the votes are missing as `excluded`.
+    #[default]
+    Exclude,
+    /// The criteria fail without a call: the lowest value of the scale.
+    Fail,
+}
+
+impl FailedCheck {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+    fn is_exclude(&self) -> bool {
+        *self == Self::Exclude
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -24,8 +24,10 @@ pub struct RunSummary {
     pub escalated: u64,
     /// A case may have several reasons.
     pub escalation_reasons: BTreeMap<EscalationReason, u64>,
-    /// Cases with a missing value on some criterion.
+    /// Cases with a missing value on some criterion that judges are asked about.
     pub undecided: u64,
+    /// Of these, cases that failed a required check, so that no judge was asked.
+    pub failed_check: u64,
     pub criteria: Vec<CriterionSummary>,
     pub judges: BTreeMap<String, JudgeSummary>,
     /// US dollars; null when one verdict's cost is unknown.
@@ -43,9 +45,13 @@ pub struct RunSummary {
 pub struct CriterionSummary {
     pub mode: Mode,
     pub criterion: String,
+    /// Whether code decides it, and no judge.
+    pub is_check: bool,
     pub cases: u64,
     /// Cases that have a value; the mean is over these.
     pub with_value: u64,
+    /// Cases without a value because a required check failed.
+    pub failed_check: u64,
     /// Cases that have a score; nominal values have none.
     pub scored: u64,
     #[serde(skip)]
@@ -88,7 +94,8 @@ impl RunSummary {
         for reason in &verdict.escalation_reasons {
             *self.escalation_reasons.entry(*reason).or_default() += 1;
         }
-        self.undecided += u64::from(verdict.criteria.values().any(|c| c.value.is_none()));
+        self.undecided += u64::from(!verdict.is_decided());
+        self.failed_check += u64::from(verdict.judged().any(CriterionVerdict::is_unasked));
         for (name, criterion) in &verdict.criteria {
             self.criterion(verdict.mode, name).add(criterion);
             self.add_judges(criterion);
@@ -119,9 +126,10 @@ impl RunSummary {
         self.judges.values().map(|judge| judge.votes).sum()
     }
 
-    /// Whether any case has a value on any criterion.
+    /// Whether any case has a value on a criterion that judges are asked about, or failed a check that spared the question.
     pub fn has_values(&self) -> bool {
-        self.criteria.iter().any(|criterion| criterion.with_value > 0)
+        let mut judged = self.criteria.iter().filter(|criterion| !criterion.is_check);
+        judged.any(|criterion| criterion.with_value > 0 || criterion.failed_check > 0)
     }
 
     /// Whether every missing vote is one that a working judge would have given: nobody answered at all.
@@ -199,8 +207,10 @@ impl CriterionSummary {
         Self {
             mode,
             criterion: criterion.to_owned(),
+            is_check: false,
             cases: 0,
             with_value: 0,
+            failed_check: 0,
             scored: 0,
             score_sum: 0.0,
             rated_for_pass: 0,
@@ -217,6 +227,8 @@ impl CriterionSummary {
     fn add(&mut self, criterion: &CriterionVerdict) {
         use aggregation::scale::Preference;
         self.cases += 1;
+        self.is_check = criterion.is_check();
+        self.failed_check += u64::from(criterion.is_unasked());
         if criterion.value.is_some() {
             self.with_value += 1;
         }

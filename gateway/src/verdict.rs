@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use aggregation::panel_vote::AppliedMethod;
 use aggregation::scale::Preference;
-use aggregation::verdict::{AppliedMethod, EscalationReason, Undecided};
+use aggregation::verdict::{EscalationReason, Undecided};
 use aggregation::vote::{Exclusion, Scoring, UnparseableClass};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -30,6 +31,7 @@ pub struct CaseVerdict {
     pub model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source: Option<String>,
+    /// What judges were asked and what code checked, by name.
     pub criteria: BTreeMap<String, CriterionVerdict>,
     pub escalated: bool,
     #[schema(value_type = Vec<String>)]
@@ -47,15 +49,35 @@ pub struct CaseVerdict {
     pub record_ms: f64,
 }
 
-/// The panel's result on one criterion.
+impl CaseVerdict {
+    /// The criteria that judges are asked about; checks are left out.
+    pub fn judged(&self) -> impl Iterator<Item = &CriterionVerdict> {
+        self.criteria.values().filter(|criterion| !criterion.is_check())
+    }
+
+    /// The checks by name; empty when the rubric has none.
+    pub fn checks(&self) -> impl Iterator<Item = (&str, &CriterionVerdict)> {
+        self.criteria
+            .iter()
+            .filter(|(_, criterion)| criterion.is_check())
+            .map(|(name, check)| (name.as_str(), check))
+    }
+
+    /// Whether every criterion that judges are asked about has a value.
+    pub fn is_decided(&self) -> bool {
+        self.judged().all(|criterion| criterion.value.is_some())
+    }
+}
+
+/// The panel's result on one criterion, or what a check found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CriterionVerdict {
-    /// On the criterion's scale: a number, a label, `pass`/`fail`, or `a`/`b`/`tie`. Null without a quorum or majority.
+    /// On the criterion's scale: a number, a label, `pass`/`fail`, or `a`/`b`/`tie`. Null where `undefined` says why.
     pub value: Option<serde_json::Value>,
     /// Why there is no value.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[schema(value_type = Option<String>)]
-    pub undefined: Option<Undecided>,
+    pub undefined: Option<NoValue>,
     /// 0 to 1; null on nominal scales and without a value. For pairs the mean preference for `a`.
     pub score: Option<f64>,
     pub passed: Option<bool>,
@@ -65,11 +87,78 @@ pub struct CriterionVerdict {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub order_consistent: Option<bool>,
     #[schema(value_type = String)]
-    pub method: AppliedMethod,
+    pub method: CriterionMethod,
     /// 0 to 1; null below two votes.
     pub disagreement: Option<f64>,
     pub votes: Vec<VoteReport>,
     pub abstentions: Vec<AbstentionReport>,
+    /// Of checks that did not pass: what was found, without the texts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub detail: Option<String>,
+}
+
+impl CriterionVerdict {
+    /// Whether code decided, and no judge was asked.
+    pub fn is_check(&self) -> bool {
+        self.method == CriterionMethod::Check
+    }
+
+    /// Whether it has no value because a required check failed.
+    pub fn is_unasked(&self) -> bool {
+        self.undefined == Some(NoValue::FailedCheck)
+    }
+}
+
+/// Why a criterion has no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoValue {
+    NoQuorum,
+    NoMajority,
+    /// A required check failed, so nobody was asked.
+    FailedCheck,
+    /// Of a check: the case lacks what it needs.
+    Undecidable,
+}
+
+impl From<Undecided> for NoValue {
+    fn from(why: Undecided) -> Self {
+        match why {
+            Undecided::NoQuorum => Self::NoQuorum,
+            Undecided::NoMajority => Self::NoMajority,
+        }
+    }
+}
+
+/// What gave the value: a rule over votes, or code alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CriterionMethod {
+    Median,
+    Majority,
+    Mean,
+    KappaWeighted,
+    LogOdds,
+    BestSingle,
+    DawidSkene,
+    Stacked,
+    /// A check of the rubric: no judge, no vote.
+    Check,
+}
+
+impl From<AppliedMethod> for CriterionMethod {
+    fn from(method: AppliedMethod) -> Self {
+        match method {
+            AppliedMethod::Median => Self::Median,
+            AppliedMethod::Majority => Self::Majority,
+            AppliedMethod::Mean => Self::Mean,
+            AppliedMethod::KappaWeighted => Self::KappaWeighted,
+            AppliedMethod::LogOdds => Self::LogOdds,
+            AppliedMethod::BestSingle => Self::BestSingle,
+            AppliedMethod::DawidSkene => Self::DawidSkene,
+            AppliedMethod::Stacked => Self::Stacked,
+        }
+    }
 }
 
 /// One judge's vote.

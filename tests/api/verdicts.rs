@@ -133,3 +133,33 @@ async fn a_key_makes_a_request_count_once() {
     assert_eq!((odd.status, odd.json()["type"].clone()), (400, json!("tribunal:bad-idempotency-key")));
     assert_eq!(served.gateway.asked().count(), 3);
 }
+
+#[tokio::test]
+async fn checks_stand_beside_criteria() {
+    let checks = json!({"rubrics": {"quality": {"checks": [
+        {"kind": "length", "name": "brief", "max": 3}, {"kind": "numeric", "value": 4},
+    ]}}});
+    let served = served_with(&with(panel(NOWHERE), checks)).await;
+    let verdict = served.post("/v1/verdicts", &case()).await.json();
+    assert_eq!(
+        verdict["criteria"]["brief"],
+        json!({
+            "value": "fail", "score": 0.0, "passed": false, "preference": null, "method": "check",
+            "disagreement": null, "votes": [], "abstentions": [],
+            "detail": "6 characters, at most 3 are allowed",
+        })
+    );
+    assert_eq!(verdict["criteria"]["numeric"]["detail"], "the answer has no number");
+    assert_eq!(verdict["criteria"]["quality"]["value"], 4.0);
+    let id = verdict["id"].as_str().expect("an id");
+    let stored = served.get(&format!("/v1/verdicts/{id}")).await.json();
+    assert_eq!(stored["criteria"], verdict["criteria"]);
+    let panels = served.get("/v1/panels").await.json();
+    assert_eq!(panels["panels"][0]["checks"], json!(["brief", "numeric"]));
+
+    let pair = json!({"case": {"id": "p1", "a": "red", "b": "blue"}});
+    let refused = served.post("/v1/verdicts", &pair).await;
+    assert_eq!(refused.status, 422, "{}", refused.text);
+    assert!(refused.text.contains("checks") && refused.text.contains("hint"), "{}", refused.text);
+    assert_eq!(served.gateway.asked().count(), 3, "and nobody was asked about it");
+}

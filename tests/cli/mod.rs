@@ -1,6 +1,7 @@
 //! The built program, as a user types it.
 
 mod check;
+mod checks;
 mod gate;
 mod gate_baseline;
 mod gate_outputs;
@@ -12,6 +13,7 @@ mod refused;
 mod replay;
 mod resume;
 mod show;
+mod tools;
 
 use serde_json::json;
 

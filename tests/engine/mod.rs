@@ -3,6 +3,7 @@
 
 mod abstentions;
 mod asking;
+mod checks;
 mod field_faults;
 mod keeping;
 mod kin;

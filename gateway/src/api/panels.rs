@@ -26,6 +26,8 @@ pub struct PanelReport {
     pub replacements: Vec<String>,
     pub rubric: String,
     pub criteria: Vec<String>,
+    /// What code decides; verdicts report each as a criterion.
+    pub checks: Vec<String>,
     /// Null: by scale (median for numbers, majority for labels).
     #[schema(value_type = Option<String>)]
     pub method: Option<MethodName>,
@@ -45,6 +47,7 @@ impl From<&Panel> for PanelReport {
             replacements: panel.replacements.iter().map(|judge| judge.id.to_string()).collect(),
             rubric: panel.rubric.name.clone(),
             criteria: panel.rubric.criteria.iter().map(|criterion| criterion.name.clone()).collect(),
+            checks: panel.rubric.checks.iter().map(|check| check.name.clone()).collect(),
             method: panel.method,
             orders: panel.orders,
             quorum: panel.quorum,

@@ -48,6 +48,7 @@ fn options(panel: &Panel, args: &RunArgs) -> Result<IntakeOptions, Failure> {
         } else {
             CandidateTexts::Required
         },
+        from: args.from,
         against: None,
     })
 }
@@ -117,7 +118,8 @@ fn refuse_bad_cases(path: &Path, checked: &Report, args: &RunArgs) -> Result<(),
 
 /// Templates without a file for a mode, and cases without a field that a template needs, stop it too.
 fn refuse_unaskable(path: &Path, panel: &Panel, checked: &Report) -> Result<(), Failure> {
-    let mut problems = Vec::new();
+    let unchecked = checked.modes.keys().find_map(|&mode| plan::unchecked(panel, mode));
+    let mut problems: Vec<String> = unchecked.into_iter().collect();
     for judge in plan::askable_judges(panel) {
         for &mode in checked.modes.keys() {
             if judge.template.source(mode).is_none() {

@@ -300,6 +300,14 @@ fn read_cases(
 
 fn resume_command(run_id: &str, command: &str, args: &RunArgs) -> String {
     let mut words = vec![command.to_owned()];
+    words.extend(args.from.map(|tool| format!("--from {tool}")));
+    words.extend(args.map.as_ref().map(|map| format!("--map {map}")));
+    let flags = [
+        (args.skip_bad_lines, "--skip-bad-lines"),
+        (args.by_mode, "--by-mode"),
+        (args.allow_kin, "--allow-kin"),
+    ];
+    words.extend(flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.to_owned()));
     words.extend(args.out.as_ref().map(|out| format!("-o {}", out.display())));
     words.push(format!("--resume {run_id}"));
     words.join(" ")

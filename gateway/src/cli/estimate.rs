@@ -8,7 +8,7 @@ use providers::{pricing, tokens};
 
 use super::table::{Column, render};
 use crate::case::Case;
-use crate::engine::plan::{self, Call};
+use crate::engine::plan::{self, Call, Settled};
 use crate::engine::prompt::{self, Question};
 use crate::intake::{CaseFile, IntakeError, IntakeOptions};
 use crate::judge::{Judge, ProviderKind};
@@ -36,6 +36,11 @@ pub(super) fn estimate(
         shares.insert(judge.id.to_string(), (Arc::clone(judge), Share::default()));
     }
     for case in file.read(options)?.flatten() {
+        // What checks or an empty answer settle is asked of nobody.
+        let findings = plan::findings(panel, &case);
+        if plan::settled(panel, &case, &findings) != Settled::No {
+            continue;
+        }
         for (judge, share) in shares.values_mut() {
             if plan::standing(panel, &case, judge, models, allow_kin).excluded.is_none() {
                 for call in plan::calls(panel, &case, judge) {

@@ -240,7 +240,11 @@ fn baseline(cases: &Path, args: &GateArgs) -> Result<Option<Arc<Baseline>>, Fail
         if cases == Path::new("-") {
             return Err(Failure::usage("pairs to be pinned come from a file; hint: write the cases to one"));
         }
-        let options = IntakeOptions { map: case_file::map(&args.run)?, ..IntakeOptions::default() };
+        let options = IntakeOptions {
+            map: case_file::map(&args.run)?,
+            from: args.run.from,
+            ..IntakeOptions::default()
+        };
         let file = CaseFile::open(cases).map_err(|error| bad_data(error.into()))?;
         Baseline::of_pairs(&file, &options).map_err(bad_data)?
     } else {

@@ -24,10 +24,12 @@ mod table;
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use self::exit::{Exit, Failure};
 use crate::gate::{Threshold, USUAL_MARGIN};
+use crate::intake::Tool;
 
 /// A panel of LLM judges: cases in, one verdict with its evidence out.
 #[derive(Debug, Parser)]
@@ -150,6 +152,10 @@ pub struct RunArgs {
     /// Rename fields, such as `output=answer,reference=ideal`.
     #[arg(long, value_name = "FIELD=NAME,…")]
     pub map: Option<String>,
+    /// Read a result file of another tool: promptfoo (.json, .jsonl), inspect (.eval, .json), mt-bench (an answer file, or
+    /// the folder with two of them).
+    #[arg(long, value_name = "TOOL", value_parser = from_tool())]
+    pub from: Option<Tool>,
     /// Leave out lines that cannot be read, and list them.
     #[arg(long)]
     pub skip_bad_lines: bool,
@@ -363,6 +369,10 @@ pub struct ShowArgs {
     /// One JSON line a verdict.
     #[arg(long)]
     pub json: bool,
+}
+
+fn from_tool() -> impl TypedValueParser<Value = Tool> {
+    PossibleValuesParser::new(Tool::NAMES).try_map(|name| name.parse::<Tool>())
 }
 
 /// A share from 0 to 1.

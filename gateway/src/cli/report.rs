@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use aggregation::vote::Exclusion;
+
 use super::table::{Column, render};
 use crate::summary::{CriterionSummary, RunSummary};
 use crate::verdict::{AbstentionReport, CaseVerdict, CriterionVerdict};
@@ -15,6 +17,10 @@ pub fn run(summary: &RunSummary, rows: &[CaseVerdict]) -> String {
     }
     text.push_str(&criteria(summary));
     text.push('\n');
+    if summary.criteria.iter().any(|criterion| criterion.is_check) {
+        text.push_str(&checks(summary));
+        text.push('\n');
+    }
     text.push_str(&judges(summary));
     for (name, judge) in &summary.judges {
         for (failure, count) in &judge.failures {
@@ -26,10 +32,11 @@ pub fn run(summary: &RunSummary, rows: &[CaseVerdict]) -> String {
     let cost = summary.cost_usd.map_or_else(|| String::from("unknown"), |usd| format!("{usd:.4} USD"));
     let _ = writeln!(
         text,
-        "{} cases, {} escalated, {} without a value; {} judgments asked, {} reused, {} repaired, {} requests retried; cost {cost}",
+        "{} cases, {} escalated, {} without a value{}; {} judgments asked, {} reused, {} repaired, {} requests retried; cost {cost}",
         summary.cases,
         summary.escalated,
         summary.undecided,
+        failed_checks(summary),
         summary.calls_asked,
         summary.calls_reused,
         summary.calls_repaired,
@@ -45,6 +52,13 @@ pub fn run(summary: &RunSummary, rows: &[CaseVerdict]) -> String {
         let _ = writeln!(text, "warning: {warning}{of}");
     }
     text
+}
+
+fn failed_checks(summary: &RunSummary) -> String {
+    match summary.failed_check {
+        0 => String::new(),
+        failed => format!(" ({failed} by a failed check)"),
+    }
 }
 
 fn verdicts(rows: &[CaseVerdict]) -> String {
@@ -74,7 +88,7 @@ fn verdicts(rows: &[CaseVerdict]) -> String {
                 criterion.passed.map_or("", |passed| if passed { "yes" } else { "no" }).to_owned(),
                 number(criterion.disagreement),
                 votes(criterion),
-                criterion.abstentions.iter().map(abstention).collect::<Vec<_>>().join(", "),
+                missing(criterion),
                 reasons.take().unwrap_or_default(),
             ]);
         }
@@ -96,6 +110,7 @@ fn criteria(summary: &RunSummary) -> String {
     let rows: Vec<Vec<String>> = summary
         .criteria
         .iter()
+        .filter(|criterion| !criterion.is_check)
         .map(|c: &CriterionSummary| {
             vec![
                 c.criterion.clone(),
@@ -110,6 +125,31 @@ fn criteria(summary: &RunSummary) -> String {
                     String::new()
                 },
                 number(c.mean_disagreement()),
+            ]
+        })
+        .collect();
+    render(&columns, &rows)
+}
+
+fn checks(summary: &RunSummary) -> String {
+    let columns = [
+        Column::left("check"),
+        Column::left("mode"),
+        Column::right("cases"),
+        Column::right("passed"),
+        Column::right("failed"),
+        Column::right("undecidable"),
+    ];
+    let checks = summary.criteria.iter().filter(|criterion| criterion.is_check);
+    let rows: Vec<Vec<String>> = checks
+        .map(|check| {
+            vec![
+                check.criterion.clone(),
+                check.mode.to_string(),
+                check.cases.to_string(),
+                check.passed.to_string(),
+                (check.with_value - check.passed).to_string(),
+                (check.cases - check.with_value).to_string(),
             ]
         })
         .collect();
@@ -150,14 +190,7 @@ pub fn verdict(verdict: &CaseVerdict) -> String {
         verdict.case, verdict.mode, verdict.panel, verdict.panel_version
     );
     for (name, criterion) in &verdict.criteria {
-        let _ = writeln!(
-            text,
-            "\n{name}: {}  score {}  disagreement {}{}",
-            value(criterion),
-            or_dash(&number(criterion.score)),
-            or_dash(&number(criterion.disagreement)),
-            criterion.passed.map_or("", |passed| if passed { "  passed" } else { "  not passed" }),
-        );
+        let _ = writeln!(text, "\n{name}: {}", gist(criterion));
         for vote in &criterion.votes {
             let mut facts = vec![name_of(&vote.scoring)];
             if let Some(mass) = vote.label_mass {
@@ -210,6 +243,21 @@ pub fn verdict(verdict: &CaseVerdict) -> String {
     text
 }
 
+/// The outcome of one criterion or check in one line.
+fn gist(criterion: &CriterionVerdict) -> String {
+    let value = value(criterion);
+    if criterion.is_check() {
+        let detail = criterion.detail.as_deref().map_or_else(String::new, |d| format!(": {}", one_line(d)));
+        return format!("{value}  (check{detail})");
+    }
+    format!(
+        "{value}  score {}  disagreement {}{}",
+        or_dash(&number(criterion.score)),
+        or_dash(&number(criterion.disagreement)),
+        criterion.passed.map_or("", |passed| if passed { "  passed" } else { "  not passed" }),
+    )
+}
+
 fn value(criterion: &CriterionVerdict) -> String {
     match (&criterion.value, &criterion.undefined) {
         (Some(value), _) => plain(value),
@@ -228,6 +276,13 @@ fn votes(criterion: &CriterionVerdict) -> String {
         })
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// Why votes are missing; of a failed check, which says so in place of the value, nothing more.
+fn missing(criterion: &CriterionVerdict) -> String {
+    let by_check = |missing: &&AbstentionReport| missing.reason == Some(Exclusion::FailedCheck);
+    let others = criterion.abstentions.iter().filter(|missing| !by_check(missing));
+    others.map(abstention).collect::<Vec<_>>().join(", ")
 }
 
 fn abstention(missing: &AbstentionReport) -> String {

@@ -6,18 +6,20 @@ use std::time::Duration;
 use aggregation::order::{ExpectedOrders, fold_orders};
 use aggregation::panel_vote::{Method, Weights};
 use aggregation::scale::{Preference, Scale, Value};
-use aggregation::verdict::{Outcome, Policy, Undecided, Verdict, Warning, decide};
+use aggregation::verdict::{EscalationReason, Outcome, Policy, Undecided, Verdict, Warning, decide};
 use aggregation::vote::{Abstention, Exclusion, Order, Pass, UnparseableClass, Vote};
 
 use super::Attendance;
 use super::plan::asked_scale;
 use super::work::Work;
 use crate::case::{Candidates, Case, Mode};
+use crate::checks::Finding;
 use crate::judgment::{Judgment, Source};
 use crate::panel::{MethodName, Orders, Panel};
 use crate::rubric::Criterion;
 use crate::verdict::{
-    AbstentionKind, AbstentionReport, CallReport, CaseVerdict, CriterionVerdict, QuorumReport, VoteReport,
+    AbstentionKind, AbstentionReport, CallReport, CaseVerdict, CriterionMethod, CriterionVerdict, NoValue,
+    QuorumReport, VoteReport,
 };
 
 /// One criterion, folded and decided.
@@ -35,10 +37,7 @@ pub(super) fn missing_votes(work: &Work, attendance: &Attendance, judgments: &[J
         let decided = decide_criterion(work, attendance, criterion, judgments);
         missing = missing.max(members.saturating_sub(decided.verdict.quorum.voted));
         let is_split = matches!(decided.verdict.outcome, Outcome::Undecided(Undecided::NoMajority))
-            || decided
-                .verdict
-                .escalation_reasons
-                .contains(&aggregation::verdict::EscalationReason::NoMajority);
+            || decided.verdict.escalation_reasons.contains(&EscalationReason::NoMajority);
         missing = missing.max(usize::from(is_split));
     }
     missing
@@ -52,10 +51,22 @@ pub(super) fn verdict(work: &Work, attendance: &Attendance, judgments: &[Judgmen
     let mut quorum: Option<QuorumReport> = None;
     for criterion in &panel.rubric.criteria {
         let decided = decide_criterion(work, attendance, criterion, judgments);
-        reasons.extend(decided.verdict.escalation_reasons.iter().copied());
+        if !work.settled.is_by_check() {
+            reasons.extend(decided.verdict.escalation_reasons.iter().copied());
+        }
         warnings.extend(criterion_warnings(criterion, &decided));
         quorum = Some(fewest(quorum, &decided.verdict));
-        criteria.insert(criterion.name.clone(), report(criterion, &decided, attendance, judgments));
+        let mut reported = report(criterion, &decided, attendance, judgments);
+        if work.settled.is_by_check() && reported.undefined.is_some() {
+            reported.undefined = Some(NoValue::FailedCheck);
+        }
+        criteria.insert(criterion.name.clone(), reported);
+    }
+    for (check, finding) in panel.rubric.checks.iter().zip(&work.findings) {
+        if matches!(finding, Finding::Undecidable(_)) {
+            reasons.push(EscalationReason::UndecidableCheck);
+        }
+        criteria.insert(check.name.clone(), report_check(finding));
     }
     reasons.sort_unstable();
     reasons.dedup();
@@ -172,7 +183,7 @@ fn report(
     let Decided { scale, votes, verdict } = decided;
     let (value, score, undefined) = match verdict.outcome {
         Outcome::Decided { value, score } => (Some(value), score, None),
-        Outcome::Undecided(why) => (None, None, Some(why)),
+        Outcome::Undecided(why) => (None, None, Some(NoValue::from(why))),
     };
     let mut report = CriterionVerdict {
         value: value.map(|value| value_json(scale, value)),
@@ -181,10 +192,11 @@ fn report(
         passed: verdict.passed,
         preference: value.and_then(preference),
         order_consistent: verdict.order_consistent,
-        method: verdict.method,
+        method: verdict.method.into(),
         disagreement: verdict.disagreement,
         votes: Vec::new(),
         abstentions: Vec::new(),
+        detail: None,
     };
     for vote in votes {
         let mine = judgments.iter().filter(|j| j.judge == vote.judge && *j.criterion == *criterion.name);
@@ -212,6 +224,28 @@ fn report(
         }
     }
     report
+}
+
+/// A check as a criterion of its own: pass or fail, or neither with the reason; no judge, no vote.
+fn report_check(finding: &Finding) -> CriterionVerdict {
+    let (passed, detail) = match finding {
+        Finding::Pass => (Some(true), None),
+        Finding::Fail(why) => (Some(false), Some(why.clone())),
+        Finding::Undecidable(why) => (None, Some(why.clone())),
+    };
+    CriterionVerdict {
+        value: passed.map(|passed| value_json(&Scale::PassFail, Value::Pass(passed))),
+        undefined: passed.is_none().then_some(NoValue::Undecidable),
+        score: passed.map(|passed| if passed { 1.0 } else { 0.0 }),
+        passed,
+        preference: None,
+        order_consistent: None,
+        method: CriterionMethod::Check,
+        disagreement: None,
+        votes: Vec::new(),
+        abstentions: Vec::new(),
+        detail,
+    }
 }
 
 fn abstention_report(vote: &Vote, abstention: Abstention, detail: Option<String>) -> AbstentionReport {

@@ -1,12 +1,12 @@
-//! `empty: fail`: an empty answer loses without a call.
+//! `empty: fail` and `failed_check: fail`: such an answer loses without a call.
 
 use std::sync::Arc;
 
 use aggregation::scale::{Preference, Scale, Value};
-use aggregation::vote::{Exclusion, Rating, Scoring};
+use aggregation::vote::{Abstention, Exclusion, Rating, Scoring};
 
 use super::fan_out::Collected;
-use super::plan::{self, EmptySide, asked_scale};
+use super::plan::{self, EmptySide, FailRule, asked_scale};
 use super::work::Work;
 use super::{Engine, EngineError, rows};
 use crate::judge::Judge;
@@ -18,8 +18,16 @@ impl Engine {
         &self,
         work: &Work,
         judges: &[Arc<Judge>],
-        side: EmptySide,
+        (side, rule): (EmptySide, FailRule),
     ) -> Result<Collected, EngineError> {
+        let (exclusion, rationale) = match rule {
+            FailRule::Empty => {
+                (Exclusion::EmptyCandidate, "The answer is empty (rubric rule `empty: fail`).")
+            }
+            FailRule::FailedCheck => {
+                (Exclusion::FailedCheck, "A required check failed (rubric rule `failed_check: fail`).")
+            }
+        };
         let mut collected = Collected::default();
         let mut records = Vec::new();
         for call in judges.iter().flat_map(|judge| plan::calls(&work.panel, &work.case, judge)) {
@@ -34,9 +42,9 @@ impl Engine {
                             distribution: None,
                             fallback: false,
                         })
-                        .ok_or(aggregation::vote::Abstention::Excluded(Exclusion::EmptyCandidate));
+                        .ok_or(Abstention::Excluded(exclusion));
                     Judgment {
-                        rationale: Some(String::from("The answer is empty (rubric rule `empty: fail`).")),
+                        rationale: Some(rationale.to_owned()),
                         ..Judgment::uncalled(
                             call.judge.id.clone(),
                             Arc::from(criterion.name.as_str()),
@@ -56,7 +64,7 @@ impl Engine {
     }
 }
 
-/// What an empty candidate is worth. Nominal labels have no lowest one, and two empty answers no winner where ties
+/// What a failing candidate is worth. Nominal labels have no lowest one, and two empty answers no winner where ties
 /// are not allowed: the vote stays missing.
 fn worst(scale: &Scale, side: EmptySide) -> Option<Value> {
     match (scale, side) {

@@ -42,11 +42,12 @@ pub(crate) use self::keyed::Keys;
 pub use self::keyed::{BadKey, IdempotencyKey, Keyed, KeyedAnswer};
 pub use self::kin::{KinshipGap, kinship_gap, kinship_gap_of};
 pub use self::model_facts::ModelFacts;
-use self::plan::{Emptiness, Standing};
+use self::plan::{Settled, Standing};
 use self::recorder::{Recorder, RecorderError};
 pub use self::retry::Retry;
 pub use self::work::JudgeRequest;
 use self::work::Work;
+use crate::checks::Finding;
 use crate::clock::Clock;
 use crate::judge::Judge;
 use crate::store::{Store, StoreError};
@@ -131,33 +132,31 @@ impl Engine {
         request: JudgeRequest,
         verdict_id: Option<String>,
     ) -> Result<CaseVerdict, EngineError> {
-        let work = Arc::new(self.work(request, verdict_id));
+        let work = Arc::new(self.work(request, verdict_id).await?);
         let panel = &work.panel;
         let mut attendance = Attendance::default();
         for judge in &panel.judges {
             attend(&work, judge, &mut attendance);
         }
-        let emptiness = plan::emptiness(panel, &work.case);
-        let mut collected = match emptiness {
-            Emptiness::None => fan_out::ask_all(self, &work, &attendance.asked).await?,
-            Emptiness::Excluded => {
+        let mut collected = match work.settled {
+            Settled::No => fan_out::ask_all(self, &work, &attendance.asked).await?,
+            Settled::Excluded(exclusion) => {
                 let asked = std::mem::take(&mut attendance.asked);
-                attendance.excluded.extend(
-                    asked.into_iter().map(|judge| (judge, aggregation::vote::Exclusion::EmptyCandidate)),
-                );
+                attendance.excluded.extend(asked.into_iter().map(|judge| (judge, exclusion)));
                 Collected::default()
             }
-            Emptiness::Fails(side) => self.by_rule(&work, &attendance.asked, side).await?,
+            Settled::Fails(side, rule) => self.by_rule(&work, &attendance.asked, (side, rule)).await?,
         };
         // Nobody has to be replaced where the rubric has decided; an excluded member has.
-        if emptiness == Emptiness::None {
+        if work.settled == Settled::No {
             self.ask_replacements(&work, &mut attendance, &mut collected).await?;
         }
         self.conclude(&work, &attendance, collected).await
     }
 
-    fn work(&self, request: JudgeRequest, verdict_id: Option<String>) -> Work {
+    async fn work(&self, request: JudgeRequest, verdict_id: Option<String>) -> Result<Work, EngineError> {
         let started = Instant::now();
+        let findings = findings(&request).await?;
         let verdict_id = verdict_id.unwrap_or_else(|| self.ids.draw());
         let JudgeRequest {
             case,
@@ -176,9 +175,11 @@ impl Engine {
             cancel,
         } = request;
         let is_drawn = plan::is_drawn_for_review(seed, &panel.version, &case.id.0, panel.random_review_share);
-        Work {
+        Ok(Work {
             mode: case.mode(),
             case_hash: case.content_hash(),
+            settled: plan::settled(&panel, &case, &findings),
+            findings,
             deadline: started + panel.deadline.case,
             in_run: run.is_some(),
             run: run.unwrap_or_else(|| Arc::from(verdict_id.as_str())),
@@ -200,7 +201,7 @@ impl Engine {
             waits_for_budget: AtomicUsize::new(0),
             budget,
             cancel,
-        }
+        })
     }
 
     /// One replacement per missing member, then one more when the votes are split without a majority.
@@ -250,6 +251,7 @@ impl Engine {
         if work.is_drawn {
             verdict.escalated = true;
             verdict.escalation_reasons.push(EscalationReason::RandomReview);
+            verdict.escalation_reasons.sort_unstable();
         }
         let decided = Instant::now();
         let upstream = assemble::upstream_union(&collected.judgments);
@@ -263,6 +265,16 @@ impl Engine {
         self.metrics.observe_verdict(&verdict);
         Ok(verdict)
     }
+}
+
+/// What the rubric's checks find. Long texts take a while, and other cases must not wait for it.
+async fn findings(request: &JudgeRequest) -> Result<Vec<Finding>, EngineError> {
+    if request.panel.rubric.checks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (panel, case) = (Arc::clone(&request.panel), Arc::clone(&request.case));
+    let findings = tokio::task::spawn_blocking(move || plan::findings(&panel, &case));
+    findings.await.map_err(|_| EngineError::TaskStopped)
 }
 
 fn attend(work: &Work, judge: &Arc<Judge>, attendance: &mut Attendance) {

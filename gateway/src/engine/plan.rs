@@ -6,11 +6,12 @@ use aggregation::scale::Scale;
 use aggregation::vote::{Exclusion, Order};
 
 use crate::case::{Candidates, Case, Mode};
+use crate::checks::{Finding, Texts};
 use crate::judge::{Judge, ScoringMode};
 use crate::kinship::{Kin, kinship};
 use crate::panel::{ModelKin, Orders, Panel};
 use crate::perimeter;
-use crate::rubric::{Ask, Criterion, EmptyCandidate};
+use crate::rubric::{Ask, Criterion, EmptyCandidate, FailedCheck};
 
 /// One call to one judge.
 #[derive(Debug, Clone)]
@@ -32,12 +33,41 @@ pub struct Standing {
 
 /// What the rubric says about empty candidates in this case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Emptiness {
+enum Emptiness {
     None,
     /// Nobody is asked; every vote is missing.
     Excluded,
     /// The rubric's `empty: fail`: the empty answer loses without a call.
     Fails(EmptySide),
+}
+
+/// Whether a case is settled before any judge is asked, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    No,
+    /// Nobody is asked; every vote is missing.
+    Excluded(Exclusion),
+    /// The rubric says that the answer loses without a call.
+    Fails(EmptySide, FailRule),
+}
+
+impl Settled {
+    /// Whether it was a failed check, so that missing votes are what was meant.
+    pub fn is_by_check(self) -> bool {
+        match self {
+            Self::Excluded(Exclusion::FailedCheck) | Self::Fails(_, FailRule::FailedCheck) => true,
+            Self::No | Self::Excluded(_) | Self::Fails(_, FailRule::Empty) => false,
+        }
+    }
+}
+
+/// The rule by which an answer loses without a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailRule {
+    /// `empty: fail`
+    Empty,
+    /// `failed_check: fail`
+    FailedCheck,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,9 +136,42 @@ pub fn samples(judge: &Judge) -> u32 {
     }
 }
 
-/// What the rubric makes of empty candidates. A panel of recorded judges needs no texts, so theirs may be missing.
-pub fn emptiness(panel: &Panel, case: &Case) -> Emptiness {
-    if panel.judges.iter().all(|judge| judge.server.replay.is_some()) {
+/// What the rubric's checks find, one by one.
+pub fn findings(panel: &Panel, case: &Case) -> Vec<Finding> {
+    let texts = if is_recorded(panel) { Texts::MayBeMissing } else { Texts::Given };
+    panel.rubric.checks.iter().map(|check| check.run(case, texts)).collect()
+}
+
+/// Whether the checks or an empty answer settle the case. `empty: fail` is the more special rule, so it goes first.
+pub fn settled(panel: &Panel, case: &Case, findings: &[Finding]) -> Settled {
+    let emptiness = emptiness(panel, case);
+    if let Emptiness::Fails(side) = emptiness {
+        return Settled::Fails(side, FailRule::Empty);
+    }
+    if fails_required(panel, findings) {
+        return match panel.rubric.failed_check {
+            FailedCheck::Exclude => Settled::Excluded(Exclusion::FailedCheck),
+            FailedCheck::Fail => Settled::Fails(EmptySide::Only, FailRule::FailedCheck),
+        };
+    }
+    match emptiness {
+        Emptiness::Excluded => Settled::Excluded(Exclusion::EmptyCandidate),
+        Emptiness::None | Emptiness::Fails(_) => Settled::No,
+    }
+}
+
+fn fails_required(panel: &Panel, findings: &[Finding]) -> bool {
+    let checks = panel.rubric.checks.iter().zip(findings);
+    checks.into_iter().any(|(check, finding)| check.required && matches!(finding, Finding::Fail(_)))
+}
+
+/// A panel of recorded judges needs no texts, so those of its cases may be missing.
+fn is_recorded(panel: &Panel) -> bool {
+    panel.judges.iter().all(|judge| judge.server.replay.is_some())
+}
+
+fn emptiness(panel: &Panel, case: &Case) -> Emptiness {
+    if is_recorded(panel) {
         return Emptiness::None;
     }
     let side = match &case.candidates {
@@ -131,6 +194,9 @@ pub fn emptiness(panel: &Panel, case: &Case) -> Emptiness {
 /// a field that the template needs and the case lacks. Known before the first call.
 pub fn unaskable(panel: &Panel, case: &Case) -> Option<String> {
     let mode = case.mode();
+    if let Some(why) = unchecked(panel, mode) {
+        return Some(why);
+    }
     askable_judges(panel).find_map(|judge| {
         let template = &judge.template;
         if template.source(mode).is_none() {
@@ -138,6 +204,18 @@ pub fn unaskable(panel: &Panel, case: &Case) -> Option<String> {
         }
         let missing = template.needs(mode).iter().find(|field| !field.is_in(case))?;
         Some(lacks(judge, missing.name()))
+    })
+}
+
+/// Why the panel's checks cannot be made on cases of this mode: they read one answer.
+pub fn unchecked(panel: &Panel, mode: Mode) -> Option<String> {
+    let rubric = &panel.rubric;
+    let is_pair = mode == Mode::Pairwise && !rubric.checks.is_empty();
+    is_pair.then(|| {
+        format!(
+            "rubric `{}` has checks, which read one answer, and a pair has two; hint: judge pairs by a rubric without `checks`",
+            rubric.name
+        )
     })
 }
 

@@ -7,8 +7,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::askers::{Askers, PanelPrints};
+use super::plan::Settled;
 use super::{Budget, Retry};
 use crate::case::{Case, Mode};
+use crate::checks::Finding;
 use crate::panel::{ModelKin, Panel};
 
 /// A request to judge one case.
@@ -48,6 +50,9 @@ pub(super) struct Work {
     pub mode: Mode,
     /// Hash of everything in the case that a judge sees.
     pub case_hash: String,
+    /// One a check of the rubric, in its order.
+    pub findings: Vec<Finding>,
+    pub settled: Settled,
     pub panel: Arc<Panel>,
     pub askers: Arc<Askers>,
     pub project: Arc<str>,

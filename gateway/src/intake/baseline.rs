@@ -117,11 +117,11 @@ fn hash_of(id: &CaseId, candidate: &Candidate) -> blake3::Hash {
 
 fn hash_of_all(mut hashes: Vec<blake3::Hash>) -> String {
     hashes.sort_unstable_by(|a, b| a.as_bytes().cmp(b.as_bytes()));
-    let mut hasher = blake3::Hasher::new();
+    let mut whole = blake3::Hasher::new();
     for hash in &hashes {
-        hasher.update(hash.as_bytes());
+        whole.update(hash.as_bytes());
     }
-    let hex = hasher.finalize().to_hex();
+    let hex = whole.finalize().to_hex();
     format!("b3:{}", hex.get(..32).unwrap_or(&hex))
 }
 

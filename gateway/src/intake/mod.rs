@@ -16,6 +16,7 @@ mod rows;
 mod source;
 mod table;
 mod text;
+mod tools;
 mod values;
 
 pub use baseline::{Against, Baseline, BaselineFault};
@@ -26,6 +27,7 @@ pub use raw::case_from_value;
 pub use reader::CaseReader;
 pub use report::{CaseAt, CaseProfile, DuplicateId, Report, validate};
 pub use source::{CaseFile, Format, IntakeError};
+pub use tools::{Tool, UnknownTool};
 
 /// Longest accepted line, array element or table row, in bytes.
 pub const MAX_RECORD_BYTES: usize = 16 << 20;
@@ -36,6 +38,8 @@ pub struct IntakeOptions {
     /// `--map`.
     pub map: FieldMap,
     pub candidate_texts: CandidateTexts,
+    /// `--from`: the file is another tool's. It is read by [`CaseFile::read`].
+    pub from: Option<Tool>,
     /// Pinned outputs that every case is held against.
     pub against: Option<Against>,
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::case::Mode;
-use crate::intake::MAX_RECORD_BYTES;
+use crate::intake::{MAX_RECORD_BYTES, Tool};
 
 /// One thing wrong with one field, or with the whole record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +96,28 @@ pub enum Problem {
     BadMessage { index: usize, key: &'static str },
     #[error("is in the case and in its `metadata`")]
     TwiceInMetadata,
+    #[error("this looks like a file of {0}; hint: --from {0}")]
+    FileOfTool(Tool),
+    #[error("missing or of another kind than {0} writes; hint: --from {0} reads {files}", files = .0.files())]
+    NotOfTool(Tool),
+    #[error(
+        "the file is cut off: it ends after {bytes} bytes, in the middle of the document; hint: let the tool write it again"
+    )]
+    CutOff { bytes: u64 },
+    #[error(
+        "no list at `{0}`; hint: name the tool that wrote the file with --from, or leave --from out if these are cases"
+    )]
+    NoListAt(String),
+    #[error("is damaged: {0}")]
+    Damaged(String),
+    #[error("holds no answer: {0}")]
+    NoResponse(String),
+    #[error("is not in `question.jsonl`; hint: keep MT-bench's files in the folder that it wrote")]
+    NoQuestion,
+    #[error("the file is longer than {mib} MiB")]
+    FileTooLong { mib: u64 },
+    #[error("`{0}` stands twice in the file")]
+    TwiceInFile(String),
     #[error("baseline `{baseline}` has no output for it")]
     NotInBaseline { baseline: String },
     #[error("a pair has its own second answer; hint: --baseline b compares `a` with it")]

@@ -11,8 +11,9 @@ use crate::intake::problem::{CaseProblem, FieldProblem, Problem};
 use crate::intake::rows::Rows;
 use crate::intake::source::{Format, IntakeError, Opened};
 use crate::intake::table::Table;
+use crate::intake::tools::ToolRecords;
 use crate::intake::values::JsonValues;
-use crate::intake::{IntakeOptions, MAX_RECORD_BYTES, raw};
+use crate::intake::{IntakeOptions, MAX_RECORD_BYTES, Tool, raw};
 
 /// Cases in file order, read as they are asked for: memory does not grow with the file.
 pub struct CaseReader {
@@ -21,6 +22,8 @@ pub struct CaseReader {
     notes: IntakeNotes,
     line: u64,
     ended: bool,
+    /// What the first bytes look like, until the first case was read.
+    suspect: Option<Tool>,
 }
 
 /// What one line, element or row held.
@@ -47,6 +50,7 @@ enum Records {
     Lines(JsonLines<Input>),
     Values(JsonValues<Input>),
     Table(Table<Input>),
+    Tool(ToolRecords),
 }
 
 fn table(input: Box<dyn Read + Send>, delimiter: u8, options: &IntakeOptions) -> Table<Input> {
@@ -61,14 +65,24 @@ impl CaseReader {
         format: Option<Format>,
         options: IntakeOptions,
     ) -> Result<Self, IntakeError> {
-        let opened = Opened::new(Box::new(input), format)?;
-        let records = match opened.format {
+        let (opened, format) = Opened::new(Box::new(input), format)?;
+        let suspect = Tool::of_head(&opened.head);
+        let records = match format {
             Format::Jsonl => Records::Lines(JsonLines::new(BufReader::new(opened.input))),
             Format::Json => Records::Values(JsonValues::new(BufReader::new(opened.input))),
             Format::Csv => Records::Table(table(opened.input, b',', &options)),
             Format::Tsv => Records::Table(table(opened.input, b'\t', &options)),
         };
-        Ok(Self { records, options, notes: IntakeNotes::default(), line: 0, ended: false })
+        Ok(Self { suspect, ..Self::of_records(records, options) })
+    }
+
+    /// Records of another tool's file.
+    pub(super) fn of_tool(records: ToolRecords, options: IntakeOptions) -> Self {
+        Self::of_records(Records::Tool(records), options)
+    }
+
+    fn of_records(records: Records, options: IntakeOptions) -> Self {
+        Self { records, options, notes: IntakeNotes::default(), line: 0, ended: false, suspect: None }
     }
 
     /// Where the last returned case or problem began, from 1.
@@ -97,6 +111,7 @@ impl Iterator for CaseReader {
             Records::Lines(lines) => lines.next_record(),
             Records::Values(values) => values.next_record(),
             Records::Table(table) => table.next_record(),
+            Records::Tool(records) => records.next_record(),
         };
         let Some(Record { line, value, fatal }) = record else {
             self.ended = true;
@@ -104,14 +119,27 @@ impl Iterator for CaseReader {
         };
         self.line = line;
         self.ended = fatal;
-        let id = value.as_ref().ok().and_then(raw::readable_id);
+        let id = match &self.records {
+            Records::Tool(records) => records.name(),
+            Records::Lines(_) | Records::Values(_) | Records::Table(_) => {
+                value.as_ref().ok().and_then(raw::readable_id)
+            }
+        };
         let case = value
             .map_err(|problem| vec![problem])
-            .and_then(|value| raw::case_from_value(value, &self.options, &mut self.notes))
-            .and_then(|case| match &self.options.against {
-                Some(against) => against.apply(case).map_err(|problem| vec![problem]),
-                None => Ok(case),
-            });
+            .and_then(|value| raw::case_from_value(value, &self.options, &mut self.notes));
+        // Why: a guess from a few names must not refuse a file whose cases are good.
+        if let Some(tool) = self.suspect.take()
+            && case.is_err()
+        {
+            self.ended = true;
+            let problems = vec![FieldProblem::record(Problem::FileOfTool(tool))];
+            return Some(Err(CaseProblem { line, id, problems, fatal: true }));
+        }
+        let case = case.and_then(|case| match &self.options.against {
+            Some(against) => against.apply(case).map_err(|problem| vec![problem]),
+            None => Ok(case),
+        });
         Some(case.map_err(|problems| CaseProblem { line, id, problems, fatal }))
     }
 }

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::intake::{CaseReader, IntakeOptions};
+use crate::intake::problem::FieldProblem;
+use crate::intake::tools::ToolRecords;
+use crate::intake::{CaseReader, IntakeOptions, Tool};
 
 /// The form of an input, by its name or by its first characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +38,20 @@ pub enum IntakeError {
     Utf16,
     #[error("cases are neither JSON, CSV nor TSV; hint: name the file .jsonl, .json, .csv or .tsv")]
     UnknownFormat,
+    #[error("this looks like a file of {0}; hint: --from {0}")]
+    FileOfTool(Tool),
+    #[error("`{}` looks like a file of {found}, not of {asked}; hint: --from {found}", path.display())]
+    OtherTool { path: PathBuf, asked: Tool, found: Tool },
+    #[error("`{}` is no whole log of inspect: {reason}; hint: was it cut off, or is it still being written?", path.display())]
+    Archive { path: PathBuf, reason: String },
+    #[error("`{}` is a table or an archive, which is not read with --from {tool}; hint: let the tool write .json or .jsonl", path.display())]
+    TableOfTool { path: PathBuf, tool: Tool },
+    #[error("`{}` has {found} files in `model_answer`, and one or two can be judged; hint: name one of them, or move the others away", path.display())]
+    AnswerFiles { path: PathBuf, found: usize },
+    #[error("`{}` is missing; hint: mt-bench's answers are judged where the tool wrote them, with `question.jsonl` beside `model_answer`", path.display())]
+    NoQuestions { path: PathBuf },
+    #[error("`{}`, line {line}: {problem}", path.display())]
+    SideFile { path: PathBuf, line: u64, problem: FieldProblem },
 }
 
 /// An input that can be read more than once: first to check it, then to judge it.
@@ -54,7 +70,10 @@ impl CaseFile {
             return Self::spool(path, io::stdin().lock());
         }
         let file = Self { path: path.to_owned(), format: Format::of_name(path), spooled: None };
-        file.bytes()?;
+        // MT-bench's folder is the only one that can be read.
+        if !path.join("model_answer").is_dir() {
+            file.bytes()?;
+        }
         Ok(file)
     }
 
@@ -74,7 +93,19 @@ impl CaseFile {
 
     /// From the first case; may be called again, also while another reader is open.
     pub fn read(&self, options: &IntakeOptions) -> Result<CaseReader, IntakeError> {
-        CaseReader::new(self.bytes()?, self.format, options.clone())
+        let is_folder = self.spooled.is_none() && self.path.is_dir();
+        let Some(tool) = options.from else {
+            if is_folder {
+                return Err(IntakeError::FileOfTool(Tool::MtBench));
+            }
+            return CaseReader::new(self.bytes()?, self.format, options.clone());
+        };
+        let records = if is_folder {
+            ToolRecords::of_folder(tool, &self.path)?
+        } else {
+            ToolRecords::new(tool, &self.path, self.format, self.bytes()?)?
+        };
+        Ok(CaseReader::of_tool(records, options.clone()))
     }
 
     fn bytes(&self) -> Result<File, IntakeError> {
@@ -117,6 +148,7 @@ impl Format {
             // Nothing inside: any form will do, there are no cases in it.
             None | Some(b'{') => Some(Self::Jsonl),
             Some(b'[') => Some(Self::Json),
+            Some(_) if head.starts_with(b"PK\x03\x04") => None,
             Some(_) if line.contains(&b'\t') => Some(Self::Tsv),
             Some(_) if line.contains(&b',') => Some(Self::Csv),
             Some(_) => None,
@@ -127,7 +159,9 @@ impl Format {
 /// Plain bytes after gzip and the byte-order mark are taken off.
 pub(super) struct Opened {
     pub(super) input: Box<dyn Read + Send>,
-    pub(super) format: Format,
+    pub(super) format: Option<Format>,
+    /// Of the plain bytes.
+    pub(super) head: Vec<u8>,
 }
 
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
@@ -136,7 +170,22 @@ const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 const HEAD_BYTES: u64 = 16 << 10;
 
 impl Opened {
-    pub(super) fn new(input: Box<dyn Read + Send>, format: Option<Format>) -> Result<Self, IntakeError> {
+    /// Of cases, whose form must be known.
+    pub(super) fn new(
+        input: Box<dyn Read + Send>,
+        format: Option<Format>,
+    ) -> Result<(Self, Format), IntakeError> {
+        let opened = Self::of_tool(input, format)?;
+        match opened.format {
+            Some(format) => Ok((opened, format)),
+            None => {
+                Err(Tool::of_head(&opened.head).map_or(IntakeError::UnknownFormat, IntakeError::FileOfTool))
+            }
+        }
+    }
+
+    /// In any form.
+    pub(super) fn of_tool(input: Box<dyn Read + Send>, format: Option<Format>) -> Result<Self, IntakeError> {
         let (head, mut input) = peek(input)?;
         if head.starts_with(GZIP_MAGIC) {
             input = Box::new(MultiGzDecoder::new(input));
@@ -151,8 +200,8 @@ impl Opened {
             io::copy(&mut (&mut input).take(UTF8_MARK.len() as u64), &mut io::sink())
                 .map_err(IntakeError::Read)?;
         }
-        let format = format.or_else(|| Format::of_content(head)).ok_or(IntakeError::UnknownFormat)?;
-        Ok(Self { input, format })
+        let format = format.or_else(|| Format::of_content(head));
+        Ok(Self { format, head: head.to_vec(), input })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead};
 
+use serde_json::Value;
+
 use crate::intake::json;
 use crate::intake::problem::{FieldProblem, Problem};
 use crate::intake::{MAX_RECORD_BYTES, reader::Record};
@@ -11,6 +13,8 @@ pub(super) struct JsonValues<R> {
     input: R,
     /// Line of the next byte, from 1.
     line: u64,
+    /// Bytes read so far.
+    offset: u64,
     buffer: Vec<u8>,
     limit: usize,
     place: Place,
@@ -36,7 +40,7 @@ enum Place {
 
 impl<R: BufRead> JsonValues<R> {
     pub(super) fn new(input: R) -> Self {
-        Self { input, line: 1, buffer: Vec::new(), limit: MAX_RECORD_BYTES, place: Place::Start }
+        Self { input, line: 1, offset: 0, buffer: Vec::new(), limit: MAX_RECORD_BYTES, place: Place::Start }
     }
 
     pub(super) fn next_record(&mut self) -> Option<Record> {
@@ -77,17 +81,30 @@ impl<R: BufRead> JsonValues<R> {
         record(self.line)
     }
 
+    /// Line of the next byte, from 1.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Bytes read so far.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The value of the element that was read last, which had this length.
+    pub(super) fn parsed(&self, length: usize) -> Result<Value, FieldProblem> {
+        if length > self.limit {
+            return Err(FieldProblem::record(Problem::TooLong));
+        }
+        json::parse_bytes(&self.buffer)
+    }
+
     fn element(&mut self, first: u8, then: Place) -> Record {
         let line = self.line;
         match self.read_element(first) {
-            Ok(length) => {
+            Ok(Element { length, .. }) => {
                 self.place = then;
-                let value = if length > self.limit {
-                    Err(FieldProblem::record(Problem::TooLong))
-                } else {
-                    json::parse_bytes(&self.buffer)
-                };
-                Record { line, value, fatal: false }
+                Record { line, value: self.parsed(length), fatal: false }
             }
             Err(error) => {
                 self.place = Place::Ended;
@@ -97,10 +114,11 @@ impl<R: BufRead> JsonValues<R> {
     }
 
     /// The next byte that is not white space, consumed.
-    fn next_visible(&mut self) -> io::Result<Option<u8>> {
+    pub(super) fn next_visible(&mut self) -> io::Result<Option<u8>> {
         loop {
             let Some(&byte) = self.input.fill_buf()?.first() else { return Ok(None) };
             self.input.consume(1);
+            self.offset += 1;
             match byte {
                 b'\n' => self.line += 1,
                 b' ' | b'\t' | b'\r' => {}
@@ -109,9 +127,9 @@ impl<R: BufRead> JsonValues<R> {
         }
     }
 
-    /// Fills the buffer with one element (up to the limit) and returns its length in bytes. An element that the end of
-    /// input cuts off stays as it is: its parser says so.
-    fn read_element(&mut self, first: u8) -> io::Result<usize> {
+    /// Fills the buffer with one element, up to the limit. Of an element that the end of input cuts off, it holds what
+    /// was there.
+    pub(super) fn read_element(&mut self, first: u8) -> io::Result<Element> {
         self.buffer.clear();
         self.buffer.push(first);
         let mut scan = Scan::default();
@@ -143,10 +161,19 @@ impl<R: BufRead> JsonValues<R> {
             }
             self.line += part.iter().map(|&byte| u64::from(byte == b'\n')).sum::<u64>();
             length += part.len();
+            self.offset += part.len() as u64;
             self.input.consume(used);
         }
-        Ok(length)
+        Ok(Element { length, is_whole: done })
     }
+}
+
+/// One element as it was read.
+pub(super) struct Element {
+    /// In bytes, those over the limit included.
+    pub(super) length: usize,
+    /// The input did not end before it was closed. A number or a word needs a byte after it.
+    pub(super) is_whole: bool,
 }
 
 /// How deep the scan stands in one element.
@@ -205,7 +232,7 @@ impl Scan {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::aliases::{Alias, AliasTarget};
 use super::config::Config;
-use super::file::{CriterionType, KeyEntry, RubricEntry};
+use super::file::{CheckEntry, CriterionType, KeyEntry, RubricEntry};
 use super::prices;
 use super::quantity::{ByteSize, Period};
 use crate::judge::{Judge, ProviderKind, Server};
@@ -154,6 +154,8 @@ fn rubric_entry(rubric: &RubricEntry) -> Json {
         "ask": rubric.ask.unwrap_or_default(),
         "empty": rubric.empty.unwrap_or_default(),
         "criteria": criteria.collect::<Vec<Json>>(),
+        "checks": rubric.checks.iter().map(CheckEntry::completed).collect::<Vec<_>>(),
+        "failed_check": rubric.failed_check.unwrap_or_default(),
     })
 }
 

@@ -11,6 +11,7 @@
 mod address;
 mod aliases;
 mod asking;
+mod checks;
 mod config;
 mod effective;
 mod environment;

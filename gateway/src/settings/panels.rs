@@ -352,6 +352,11 @@ fn check_gate(
                 );
             }
             let Some(rubric) = rubric else { continue };
+            if rubric.checks.iter().any(|check| check.name == *name) {
+                let message = format!("`{name}` is a check, and gates hold what judges are asked about");
+                report.problem(&place, message, "name a criterion, or make the check `required`");
+                continue;
+            }
             let Some(criterion) = rubric.criteria.iter().find(|c| c.name == *name) else {
                 let hint = suggestion(name, rubric.criteria.iter().map(|c| c.name.as_str()));
                 report.problem(&place, format!("rubric `{}` has no criterion `{name}`", rubric.name), hint);

@@ -13,8 +13,8 @@ use super::problem::{KeyPath, Report, or_else, suggestion};
 use super::tree::Node;
 use crate::rubric::{Criterion, Example, Rubric};
 
-/// Largest guidelines file read.
-const LARGEST_GUIDELINES_BYTES: u64 = 1024 * 1024;
+/// Largest text file read: guidelines, a schema.
+const LARGEST_TEXT_BYTES: u64 = 1024 * 1024;
 
 const BUILT_IN: [(&str, &str); 5] = [
     ("correctness", include_str!("rubrics/correctness.yaml")),
@@ -108,6 +108,8 @@ fn sentence(text: &str) -> Rubric {
         ask: crate::rubric::Ask::PerCriterion,
         criteria: vec![Arc::new(criterion)],
         empty: crate::rubric::EmptyCandidate::Exclude,
+        checks: Vec::new(),
+        failed_check: crate::rubric::FailedCheck::Exclude,
     }
 }
 
@@ -119,7 +121,7 @@ fn check(
     report: &mut Report<'_>,
 ) -> Option<Rubric> {
     let guidelines = entry.guidelines.as_ref().map(|written| {
-        read_guidelines(&folder.join(written)).unwrap_or_else(|error| {
+        read_text(&folder.join(written)).unwrap_or_else(|error| {
             let message = format!("`{written}` cannot be read: {error}");
             report.problem(&path.key("guidelines"), message, "name a text file, relative to this file");
             String::new()
@@ -145,19 +147,23 @@ fn check(
         }
         criteria.extend(check_criterion(criterion, &place, report).map(Arc::new));
     }
+    let checks = super::checks::check_all(&entry.checks, &mut names, folder, path, report);
     (criteria.len() == entry.criteria.len() && !criteria.is_empty()).then(|| Rubric {
         name: name.to_owned(),
         guidelines,
         ask: entry.ask.unwrap_or_default(),
         criteria,
         empty: entry.empty.unwrap_or_default(),
+        checks,
+        failed_check: entry.failed_check.unwrap_or_default(),
     })
 }
 
-fn read_guidelines(path: &Path) -> std::io::Result<String> {
+/// A small text file that the settings name.
+pub(super) fn read_text(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
-    let read = std::fs::File::open(path)?.take(LARGEST_GUIDELINES_BYTES + 1).read_to_string(&mut text)?;
-    if u64::try_from(read).is_ok_and(|bytes| bytes > LARGEST_GUIDELINES_BYTES) {
+    let read = std::fs::File::open(path)?.take(LARGEST_TEXT_BYTES + 1).read_to_string(&mut text)?;
+    if u64::try_from(read).is_ok_and(|bytes| bytes > LARGEST_TEXT_BYTES) {
         return Err(std::io::Error::other("it is longer than 1 MiB"));
     }
     Ok(text)

@@ -1,5 +1,6 @@
 //! Whole files in, settings or problems out.
 
+mod checks;
 mod identity;
 mod shown;
 mod wrong;

@@ -40,7 +40,7 @@ words!(IdempotencyStatus { Reserved = "reserved", Finished = "finished" });
 words!(RunKind { Judge = "judge", Gate = "gate", Sentinel = "sentinel" });
 words!(RunStatus { Running = "running", Finished = "finished", Stopped = "stopped" });
 words!(UnparseableClass { NoVerdict = "no_verdict", Ambiguous = "ambiguous", OutOfRange = "out_of_range", Truncated = "truncated" });
-words!(Exclusion { Perimeter = "perimeter", SameModel = "same_model", SameFamily = "same_family", EmptyCandidate = "empty_candidate" });
+words!(Exclusion { Perimeter = "perimeter", SameModel = "same_model", SameFamily = "same_family", EmptyCandidate = "empty_candidate", FailedCheck = "failed_check" });
 
 /// The `outcome` of a judgment that has a rating.
 pub(super) const RATING: &str = "rating";

@@ -254,8 +254,9 @@ impl Metrics {
     /// One durable verdict.
     pub fn observe_verdict(&self, verdict: &CaseVerdict) {
         let panel = verdict.panel.as_str();
-        let is_decided = verdict.criteria.values().all(|criterion| criterion.value.is_some());
-        self.verdicts.with_label_values(&[panel, if is_decided { "decided" } else { "undecided" }]).inc();
+        self.verdicts
+            .with_label_values(&[panel, if verdict.is_decided() { "decided" } else { "undecided" }])
+            .inc();
         for reason in &verdict.escalation_reasons {
             self.escalations.with_label_values(&[panel, &snake(reason)]).inc();
         }

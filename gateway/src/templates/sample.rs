@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aggregation::scale::Scale;
 
 use crate::case::{Candidate, Candidates, Case, CaseId, Mode, Sensitivity};
-use crate::rubric::{Ask, Criterion, EmptyCandidate, Evidence, Example, Rubric};
+use crate::rubric::{Ask, Criterion, EmptyCandidate, Evidence, Example, FailedCheck, Rubric};
 
 /// A case that has every field of its mode.
 pub(crate) fn sample_case(mode: Mode) -> Case {
@@ -54,6 +54,8 @@ pub(super) fn sample_rubric(scale: Scale) -> Rubric {
         ask: Ask::PerCriterion,
         criteria: vec![Arc::new(whole)],
         empty: EmptyCandidate::Exclude,
+        checks: Vec::new(),
+        failed_check: FailedCheck::default(),
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::engine::reply::{self, Reply};
-use crate::rubric::{EmptyCandidate, Example};
+use crate::rubric::{EmptyCandidate, Example, FailedCheck};
 use crate::templates::{BUILT_IN, asked_scale, built_in};
 
 fn template(name: &str) -> Template {
@@ -65,6 +65,8 @@ fn rubric(criteria: Vec<Criterion>) -> Rubric {
         ask: Ask::PerCriterion,
         criteria: criteria.into_iter().map(Arc::new).collect(),
         empty: EmptyCandidate::Exclude,
+        checks: Vec::new(),
+        failed_check: FailedCheck::default(),
     }
 }
 

@@ -8,11 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod alias;
+mod check;
 mod panel;
 mod rubric;
 mod servers;
 
 pub use alias::{AliasEntry, BelowQuorum, OnTie, Reverse};
+pub use check::{CheckEntry, CheckKind};
 pub use panel::{
     AdaptiveEntry, DeadlineEntry, EscalateEntry, GateEntry, MethodEntry, PanelEntry, RetainEntry,
 };

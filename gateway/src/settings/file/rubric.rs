@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::rubric::{Ask, EmptyCandidate, Evidence, Example};
+use super::check::CheckEntry;
+use crate::rubric::{Ask, EmptyCandidate, Evidence, Example, FailedCheck};
 
 /// A named set of criteria with the text that annotators and judges share.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +20,10 @@ pub struct RubricEntry {
     pub empty: Option<EmptyCandidate>,
     /// What is judged. At least one.
     pub criteria: Vec<CriterionEntry>,
+    /// What code decides about an answer, free and before any judge is asked. Each is reported as a criterion.
+    pub checks: Vec<CheckEntry>,
+    /// What a failed `required` check means for the criteria. Default `exclude`: no judge is asked.
+    pub failed_check: Option<FailedCheck>,
 }
 
 /// One question about a case, with the values that its answer may have.
