@@ -7,7 +7,7 @@ use crate::support::panel::{Folder, panel, with};
 use crate::support::upstream::Upstream;
 
 /// A panel of three recorded judges on `quality` (1 to 5, passes from 4) with these scores, one list a case.
-fn recorded(scores: &[[f64; 3]]) -> Folder {
+pub(super) fn recorded(scores: &[[f64; 3]]) -> Folder {
     let judge = |name: &str| json!({"server": "tape", "model": name, "family": name});
     let folder = Folder::with_panel(&json!({
         "servers": {"tape": {"provider": "replay", "path": "tape.jsonl", "read": "score"}},
@@ -30,11 +30,11 @@ fn recorded(scores: &[[f64; 3]]) -> Folder {
 }
 
 /// As many cases with these scores of all three judges.
-fn all_agree(groups: &[(usize, f64)]) -> Vec<[f64; 3]> {
+pub(super) fn all_agree(groups: &[(usize, f64)]) -> Vec<[f64; 3]> {
     groups.iter().flat_map(|(count, score)| std::iter::repeat_n([*score; 3], *count)).collect()
 }
 
-fn gate(folder: &Folder, more: &[&str]) -> Ran {
+pub(super) fn gate(folder: &Folder, more: &[&str]) -> Ran {
     tribunal(folder, &[&["gate", "cases.jsonl", "--allow-replay"], more].concat())
 }
 

@@ -4,6 +4,7 @@ mod check;
 mod checks;
 mod gate;
 mod gate_baseline;
+mod gate_outputs;
 mod help;
 mod judge;
 mod learned;

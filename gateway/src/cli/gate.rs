@@ -8,7 +8,8 @@ use aggregation::gate::{Claim, GateRule};
 
 use super::case_run::{Job, Sink, judge_all};
 use super::exit::{Exit, Failure};
-use super::{Compare, Correct, GateArgs, OnInconclusive, Rule, budget, case_file, gate_table, output, setup};
+use super::gate_outputs::Outputs;
+use super::{Compare, Correct, GateArgs, OnInconclusive, Rule, budget, case_file, setup};
 use crate::app::App;
 use crate::gate::{
     BadTerms, BaselineReport, GateFault, GateReport, GateTerms, Labels, Threshold, measure_stored,
@@ -16,7 +17,7 @@ use crate::gate::{
 use crate::intake::{Against, Baseline, BaselineFault, CaseFile, IntakeOptions};
 use crate::judge::ProviderKind;
 use crate::panel::Panel;
-use crate::settings::{Config, Source};
+use crate::settings::{Config, Environment, Source};
 use crate::shutdown::Signals;
 
 /// A panel with what a run of it has to reach.
@@ -30,15 +31,16 @@ pub async fn run(source: &Source, args: GateArgs) -> Result<Exit, Failure> {
     let asked = asked(&config, &args)?;
     setup::print_warnings(&config);
     let signals = Signals::listen();
+    let outputs = Outputs::open(&args, &Environment::of_process())?;
     let report = match (&args.stored, args.cases.as_deref()) {
-        (Some(run), _) => of_stored(config, &asked, &args, run).await?,
-        (None, Some(path)) => match of_cases(config, &asked, path, &args, &signals).await? {
+        (Some(run), _) => of_stored(config, &asked, &args, outputs, run).await?,
+        (None, Some(path)) => match of_cases(config, &asked, path, &args, outputs, &signals).await? {
             Ok(report) => report,
             Err(exit) => return Ok(exit),
         },
         (None, None) => return Err(Failure::usage("neither cases nor a run")),
     };
-    conclude(&report, &args)
+    Ok(exit(&report, args.terms.on_inconclusive))
 }
 
 /// The panels that were named, each with its terms; everything that needs no case is refused here.
@@ -124,6 +126,7 @@ async fn of_stored(
     config: Config,
     asked: &[Asked],
     args: &GateArgs,
+    outputs: Outputs,
     run: &str,
 ) -> Result<GateReport, Failure> {
     let Some(Asked { panel, terms }) = asked.first() else { return Err(Failure::usage("no panel")) };
@@ -134,13 +137,15 @@ async fn of_stored(
     }
     let labels = labels(args, panel)?;
     let app = App::build(config).await.map_err(setup::app_failure)?;
-    let measured = async {
+    let reported = async {
         let stored = setup::find_run(&app, run).await?;
-        measure_stored(app.engine(), &stored, panel, terms, labels.as_ref()).await.map_err(fault)
+        let measured = measure_stored(app.engine(), &stored, panel, terms, labels.as_ref()).await;
+        let report = GateReport::of(vec![measured.map_err(fault)?]);
+        outputs.write(app.engine(), &report).await.map(|()| report)
     };
-    let measured = measured.await;
+    let reported = reported.await;
     app.shut_down(crate::api::SHUTDOWN_GRACE).await;
-    measured.map(|run| GateReport::of(vec![run]))
+    reported
 }
 
 fn labels(args: &GateArgs, panel: &Panel) -> Result<Option<Labels>, Failure> {
@@ -162,6 +167,7 @@ async fn of_cases(
     asked: &[Asked],
     path: &Path,
     args: &GateArgs,
+    outputs: Outputs,
     signals: &Signals,
 ) -> Result<Result<GateReport, Exit>, Failure> {
     let baseline = baseline(path, args)?;
@@ -185,8 +191,12 @@ async fn of_cases(
     let mut sink = Sink::open(args.run.out.as_deref(), false)?;
     let app = App::build(config).await.map_err(setup::app_failure)?;
     let judged = judge_parts(&app, parts, labels.as_ref(), args, &mut sink, signals).await;
+    let written = match &judged {
+        Ok(Ok(report)) => outputs.write(app.engine(), report).await,
+        Ok(Err(_)) | Err(_) => Ok(()),
+    };
     setup::shut_down(&app, signals).await;
-    judged
+    written.and(judged)
 }
 
 async fn judge_parts(
@@ -307,30 +317,25 @@ async fn plan(
     }
 }
 
-fn conclude(report: &GateReport, args: &GateArgs) -> Result<Exit, Failure> {
-    if args.outputs.json {
-        output::line(&serde_json::to_string(report).map_err(|error| Failure::new(Exit::Internal, error))?);
-    } else if !args.run.quiet {
-        output::text(&gate_table::render(report));
-    }
-    let exit = |decision: Decision| match (decision, args.terms.on_inconclusive) {
+/// Each by itself: an open question that counts as passed must not hide a failure.
+fn exit(report: &GateReport, on_inconclusive: OnInconclusive) -> Exit {
+    let exit = |decision: Decision| match (decision, on_inconclusive) {
         (Decision::Pass, _) | (Decision::Inconclusive, OnInconclusive::Pass) => Exit::Pass,
         (Decision::Fail, _) => Exit::Failed,
         (Decision::Inconclusive, OnInconclusive::Fail) => Exit::Inconclusive,
     };
-    // Each by itself: an open question that counts as passed must not hide a failure.
     let decisions = report.runs.iter().flat_map(|run| {
         let open = (!run.obstacles.is_empty()).then_some(Decision::Inconclusive);
         run.requirements.iter().map(|requirement| requirement.decision).chain(open)
     });
-    Ok(decisions.map(exit).reduce(Exit::and).unwrap_or(Exit::Inconclusive))
+    decisions.map(exit).reduce(Exit::and).unwrap_or(Exit::Inconclusive)
 }
 
-fn usage(error: BadTerms) -> Failure {
+pub(super) fn usage(error: BadTerms) -> Failure {
     Failure::new(Exit::Usage, error)
 }
 
-fn fault(error: GateFault) -> Failure {
+pub(super) fn fault(error: GateFault) -> Failure {
     let exit = match &error {
         GateFault::OtherVersion { .. } | GateFault::MixedVersions { .. } => Exit::Configuration,
         GateFault::Terms(_) | GateFault::NotPinned { .. } | GateFault::OtherPanel { .. } => Exit::Usage,

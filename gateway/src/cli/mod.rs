@@ -7,12 +7,14 @@ mod check;
 mod estimate;
 pub mod exit;
 mod gate;
+mod gate_outputs;
 mod gate_table;
 mod init;
 mod judge;
 mod output;
 mod progress;
 mod report;
+mod report_page;
 mod runs;
 mod serve;
 mod setup;
@@ -54,6 +56,8 @@ pub enum Command {
     Judge(Box<JudgeArgs>),
     /// Judge cases and hold them against thresholds: exit code 0 passes, 1 fails, 2 is inconclusive.
     Gate(Box<GateArgs>),
+    /// Write a stored run as a page: scores, agreement, worst cases, cost.
+    Report(ReportArgs),
     /// Serve the HTTP API.
     Serve(ServeArgs),
     /// Check panel.yaml: every problem with its place and the next step.
@@ -271,6 +275,28 @@ pub struct GateOutputs {
     /// The report as JSON on standard output, instead of the table.
     #[arg(long)]
     pub json: bool,
+    /// A JUnit file: failure is below a threshold or not passed, error is not judged, skipped waits for a person.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// A summary in Markdown; in a GitHub workflow it is on the job's page without this.
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// The report as one page that needs nothing else.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The run; `last` is the newest.
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// The panel; without it, the one that judged the run.
+    #[arg(short, long, value_name = "NAME")]
+    pub panel: Option<String>,
+    /// Where the page goes; without it, standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 /// One answer without a file.
@@ -404,6 +430,7 @@ async fn command(cli: Cli) -> Result<Exit, Failure> {
         Command::Init(args) => init::run(&cli.config, args).await,
         Command::Gate(args) => Box::pin(gate::run(&source, *args)).await,
         Command::Judge(args) => Box::pin(judge::run(&source, *args)).await,
+        Command::Report(args) => report_page::run(&source, &args).await,
         Command::Serve(args) => serve::run(&source, args).await,
         Command::Check(args) => check::run(&source, &args).await,
         Command::Runs(args) => runs::run(&source, &args).await,

@@ -9,6 +9,7 @@ mod extremes;
 mod gather;
 mod labels;
 mod measure;
+pub mod render;
 mod report;
 mod scores;
 mod stored;
