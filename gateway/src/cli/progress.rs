@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::time::Instant;
 
 use super::output;
+use crate::run::RunProgress;
 
 /// Elsewhere than on a terminal, at most one line in this time.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -17,15 +18,6 @@ pub enum Progress {
     Off,
     Bar(ProgressBar),
     Lines { total: u64, started: Instant, last: Instant },
-}
-
-/// How far a run is.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Counts {
-    pub done: u64,
-    pub escalated: u64,
-    /// Cases without a value on some criterion.
-    pub undecided: u64,
 }
 
 impl Progress {
@@ -47,19 +39,19 @@ impl Progress {
         Self::Bar(bar)
     }
 
-    pub fn update(&mut self, counts: Counts) {
-        let message = format!("{} escalated, {} undecided", counts.escalated, counts.undecided);
+    pub fn update(&mut self, run: &RunProgress) {
+        let message = format!("{} escalated, {} undecided", run.escalated, run.undecided);
         match self {
             Self::Off => {}
             Self::Bar(bar) => {
-                bar.set_position(counts.done);
+                bar.set_position(run.done);
                 bar.set_message(message);
             }
             Self::Lines { total, started, last } => {
-                if last.elapsed() >= LINE_EVERY || counts.done == *total {
+                if last.elapsed() >= LINE_EVERY || run.done == *total {
                     *last = Instant::now();
                     let seconds = started.elapsed().as_secs();
-                    output::note(&format!("{}/{total} cases after {seconds} s, {message}", counts.done));
+                    output::note(&format!("{}/{total} cases after {seconds} s, {message}", run.done));
                 }
             }
         }

@@ -15,6 +15,7 @@ mod migrations;
 mod model_facts;
 mod read;
 pub mod rows;
+mod run_work;
 mod sql_store;
 mod statement;
 
@@ -25,6 +26,7 @@ use futures::future::BoxFuture;
 
 pub use self::error::StoreError;
 pub use self::location::StoreLocation;
+pub use self::run_work::RunWork;
 use self::rows::{
     AnsweredCalls, FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, ModelFactsRow, Record,
     RequestKey, Reservation, ReservationRow, RunEnd, RunRow, RunSummary, StoredText, TextSelection,
@@ -36,7 +38,7 @@ pub use self::sql_store::SqlStore;
 pub type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// The store's verbs. `SqlStore` is the real one; the trait is the seam for a slow or failing one in tests.
-pub trait Store: Send + Sync + std::fmt::Debug {
+pub trait Store: RunWork + std::fmt::Debug {
     /// Appends all records in one transaction, as few multi-row statements. Repeating it changes nothing: the first
     /// judgment of its (run, case, judge, criterion, order, sample, revision) stands, and so on.
     fn append<'a>(&'a self, records: &'a [Record]) -> Answer<'a, Appended>;
