@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 
 use super::error::ApiError;
-use super::verdicts::SENSITIVITY;
+use super::body::SENSITIVITY;
 use crate::engine::{BadKey, IdempotencyKey, Keyed};
 
 pub static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");

@@ -97,7 +97,7 @@ pub async fn verdicts(State(app): State<App>, Path(id): Path<String>) -> Result<
     Ok(([(header::CONTENT_TYPE, kind)], Body::from_stream(lines)).into_response())
 }
 
-async fn find(app: &App, id: String) -> Result<RunSummary, ApiError> {
+pub(super) async fn find(app: &App, id: String) -> Result<RunSummary, ApiError> {
     app.engine().find_run(DEFAULT_PROJECT, &id).await?.ok_or(ApiError::UnknownRun(id))
 }
 

@@ -23,6 +23,7 @@ pub mod reply;
 mod retry;
 mod rows;
 pub mod run;
+mod run_once;
 #[cfg(test)]
 pub(crate) mod scripted;
 mod work;
@@ -46,6 +47,7 @@ pub use self::model_facts::ModelFacts;
 use self::plan::{Emptiness, Standing};
 use self::recorder::{Recorder, RecorderError};
 pub use self::retry::Retry;
+pub use self::run_once::{IdempotentRun, NewRun};
 pub use self::work::JudgeRequest;
 use self::work::Work;
 use crate::clock::Clock;

@@ -22,7 +22,7 @@ pub use mapping::{FieldMap, IntakeNotes, MapError};
 pub use problem::{CaseProblem, FieldProblem, Problem};
 pub use raw::case_from_value;
 pub use reader::CaseReader;
-pub use report::{CaseAt, CaseProfile, DuplicateId, Report, validate};
+pub use report::{CaseAt, CaseProfile, DuplicateId, Report, of_values, validate};
 pub use source::{CaseFile, Format, IntakeError};
 
 /// Longest accepted line, array element or table row, in bytes.

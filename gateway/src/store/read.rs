@@ -199,6 +199,7 @@ impl<'r> Columns<'r> {
                 status: self.word("work_status")?,
                 is_begun: self.integer("fencing_token")? > 0,
                 reason: self.maybe_text("reason")?,
+                options: self.text("options")?,
             }),
         };
         let outcome = self.maybe_text("outcome")?;

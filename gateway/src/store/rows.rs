@@ -323,6 +323,8 @@ pub struct WorkState {
     pub is_begun: bool,
     /// Why it was stopped.
     pub reason: Option<String>,
+    /// JSON.
+    pub options: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
