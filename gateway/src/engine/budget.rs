@@ -106,9 +106,7 @@ impl Budget {
 /// Judges that could spend without being seen: no cap can be kept with them.
 pub fn unpriced(panel: &Panel) -> Vec<&Judge> {
     let judges = panel.judges.iter().chain(&panel.replacements).map(|judge| &**judge);
-    judges
-        .filter(|judge| judge.price.is_none() && judge.server.provider != ProviderKind::Replay)
-        .collect()
+    judges.filter(|judge| judge.price.is_none() && judge.server.provider != ProviderKind::Replay).collect()
 }
 
 fn dollars(microusd: u64) -> String {

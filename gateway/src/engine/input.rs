@@ -45,7 +45,11 @@ impl Engine {
 
     /// The cases of a run in their order, at constant memory. A case whose text is gone is left out where it has its
     /// verdict, and else ends them, as any other failure does.
-    pub fn input(self: &Arc<Self>, run: RunRow, fault: InputFault) -> impl Stream<Item = Case> + Send + use<> {
+    pub fn input(
+        self: &Arc<Self>,
+        run: RunRow,
+        fault: InputFault,
+    ) -> impl Stream<Item = Case> + Send + use<> {
         let pages = Pages { engine: Arc::clone(self), run, after: -1, page: VecDeque::new(), is_last: false };
         futures::stream::unfold((pages, fault), |(mut pages, fault)| async move {
             match pages.next().await {

@@ -95,7 +95,11 @@ impl Engine {
         project: &str,
         keyed: &Keyed,
     ) -> Result<Option<KeyedAnswer>, EngineError> {
-        match self.store.idempotency(&request_key(Endpoint::Verdict, project, keyed), self.clock.now_us()).await? {
+        match self
+            .store
+            .idempotency(&request_key(Endpoint::Verdict, project, keyed), self.clock.now_us())
+            .await?
+        {
             Some(row) => self.answer_of(&row, keyed).await,
             None => Ok(None),
         }
@@ -120,7 +124,9 @@ impl Engine {
             let attempt = self.tasks.spawn(async move { engine.attempt(&keyed_here, request_here).await });
             match attempt.await.map_err(|_| EngineError::TaskStopped)?? {
                 Attempt::Answered(answer) => return Ok(*answer),
-                Attempt::Taken => self.wait_for_owner(&request_key(Endpoint::Verdict, &request.project, &keyed)).await?,
+                Attempt::Taken => {
+                    self.wait_for_owner(&request_key(Endpoint::Verdict, &request.project, &keyed)).await?
+                }
             }
         }
     }

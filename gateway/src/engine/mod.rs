@@ -47,6 +47,8 @@ pub use self::model_facts::ModelFacts;
 use self::plan::{Emptiness, Standing};
 use self::recorder::{Recorder, RecorderError};
 pub use self::retry::Retry;
+#[cfg(test)]
+pub(crate) use self::rows::{Place, run_case};
 pub use self::run_once::{IdempotentRun, NewRun};
 pub use self::work::JudgeRequest;
 use self::work::Work;

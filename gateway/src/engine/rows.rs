@@ -330,13 +330,13 @@ fn nearness(work: &Work, verdict: &CaseVerdict) -> Option<f64> {
 
 /// Where a case stands.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(crate) struct Place<'a> {
     pub project: &'a str,
     pub run: &'a str,
     pub position: i64,
 }
 
-pub(super) fn run_case(
+pub(crate) fn run_case(
     place: Place<'_>,
     case: &Case,
     inclusion_ppb: Option<i64>,
@@ -344,8 +344,7 @@ pub(super) fn run_case(
     now_us: i64,
 ) -> RunCaseRow {
     let models: Vec<Option<&str>> = case.candidates().map(|candidate| candidate.model.as_deref()).collect();
-    let lengths: Vec<usize> =
-        case.candidates().map(|candidate| candidate.output.chars().count()).collect();
+    let lengths: Vec<usize> = case.candidates().map(|candidate| candidate.output.chars().count()).collect();
     RunCaseRow {
         project: place.project.to_owned(),
         run: place.run.to_owned(),

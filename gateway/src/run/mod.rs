@@ -8,6 +8,9 @@ mod options;
 mod report;
 mod taken;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::judging::{RunProgress, Tally, judge_cases};
 pub use self::options::RunOptions;
 pub use self::report::RunReport;

@@ -96,14 +96,17 @@ pub(super) async fn judge(app: &App, session: &Session) {
         Ok(true) => {}
         Ok(false) => tracing::warn!(run.id = run, "the run is another gateway's, or will be"),
         Err(error) => {
-            tracing::warn!(run.id = run, error = &error as &dyn std::error::Error, "the run's end was not kept");
+            tracing::warn!(
+                run.id = run,
+                error = &error as &dyn std::error::Error,
+                "the run's end was not kept"
+            );
         }
     }
 }
 
 fn stopped(app: &App, reason: String) -> Outcome {
-    let end =
-        RunEnd { status: RunStatus::Stopped, finished_us: app.engine().now_us(), outcome: None };
+    let end = RunEnd { status: RunStatus::Stopped, finished_us: app.engine().now_us(), outcome: None };
     Outcome::Ended(end, Some(reason))
 }
 

@@ -3,7 +3,8 @@
 use aggregation::vote::{Abstention, Exclusion, Order, UnparseableClass};
 
 use super::rows::{
-    Endpoint, IdempotencyStatus, JudgmentSource, RunKind, RunStatus, TextKind, TriageStatus, VersionKind, WorkStatus,
+    Endpoint, IdempotencyStatus, JudgmentSource, RunKind, RunStatus, TextKind, TriageStatus, VersionKind,
+    WorkStatus,
 };
 use crate::case::{Mode, Sensitivity};
 

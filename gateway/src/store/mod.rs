@@ -26,12 +26,12 @@ use futures::future::BoxFuture;
 
 pub use self::error::StoreError;
 pub use self::location::StoreLocation;
-pub use self::run_work::RunWork;
 use self::rows::{
     AnsweredCalls, FinishedCase, IdempotencyEnd, IdempotencyRow, JudgmentRow, ModelFactsRow, Record,
     RequestKey, Reservation, ReservationRow, RunEnd, RunRow, RunSummary, StoredText, TextSelection,
     VerdictRow, VersionKind, VersionRow,
 };
+pub use self::run_work::RunWork;
 pub use self::sql_store::SqlStore;
 
 /// What every verb returns.

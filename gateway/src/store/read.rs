@@ -7,8 +7,8 @@ use super::StoreError;
 use super::columns::{RATING, Word, abstention_of_words, retained_until_of_column};
 use super::rows::{
     AnsweredCalls, FinishedCase, IdempotencyEnd, IdempotencyRow, IdempotencyStatus, InputCase, JudgmentRow,
-    JudgmentSource, Lease, ModelFactsRow, RequestKey, ReservationRow, RunRow, RunStatus, RunSummary, RunTotals,
-    StoredText, TakenRun, VerdictRow, VersionRow, WorkState,
+    JudgmentSource, Lease, ModelFactsRow, RequestKey, ReservationRow, RunRow, RunStatus, RunSummary,
+    RunTotals, StoredText, TakenRun, VerdictRow, VersionRow, WorkState,
 };
 
 /// One row under the verb that asked for it.

@@ -17,12 +17,7 @@ use super::{Answer, StoreError};
 /// The verbs for them; a part of the store.
 pub trait RunWork: Send + Sync {
     /// Keeps a new run, its cases and what is to be done, in one transaction that survives a power cut.
-    fn begin_run<'a>(
-        &'a self,
-        run: &'a RunRow,
-        options: &'a str,
-        records: &'a [Record],
-    ) -> Answer<'a, ()>;
+    fn begin_run<'a>(&'a self, run: &'a RunRow, options: &'a str, records: &'a [Record]) -> Answer<'a, ()>;
 
     /// The oldest run that waits and that nobody holds, under a new lease; of runs that were asked to stop alone, if
     /// `only_stopping`.
@@ -75,7 +70,12 @@ impl SqlStore {
         transaction.commit().await
     }
 
-    async fn take(&self, owner: &str, lease: Duration, only_stopping: bool) -> Result<Option<TakenRun>, StoreError> {
+    async fn take(
+        &self,
+        owner: &str,
+        lease: Duration,
+        only_stopping: bool,
+    ) -> Result<Option<TakenRun>, StoreError> {
         let verb = "take a run";
         // Why: read before it is written, the time is a little old: a lease then ends early, never late.
         let now_us = self.database_now_us(verb).await?;
@@ -100,7 +100,12 @@ impl SqlStore {
         renewed.first().map(|row| Columns::of(row, verb).lease()).transpose()
     }
 
-    async fn end_taken(&self, taken: &TakenRun, end: &RunEnd, reason: Option<&str>) -> Result<bool, StoreError> {
+    async fn end_taken(
+        &self,
+        taken: &TakenRun,
+        end: &RunEnd,
+        reason: Option<&str>,
+    ) -> Result<bool, StoreError> {
         let totals = self.totals(&taken.project, &taken.run).await?;
         let ended = async {
             let mut connection = self.writer(Durability::Power).await?;
@@ -139,12 +144,7 @@ impl SqlStore {
 }
 
 impl RunWork for SqlStore {
-    fn begin_run<'a>(
-        &'a self,
-        run: &'a RunRow,
-        options: &'a str,
-        records: &'a [Record],
-    ) -> Answer<'a, ()> {
+    fn begin_run<'a>(&'a self, run: &'a RunRow, options: &'a str, records: &'a [Record]) -> Answer<'a, ()> {
         Box::pin(async move {
             self.begin(run, options, records).await.map_err(StoreError::of_verb("begin a run"))?;
             self.note_written();

@@ -170,9 +170,7 @@ impl Store for SqlStore {
     }
 
     fn create_run<'a>(&'a self, run: &'a RunRow) -> Answer<'a, ()> {
-        Box::pin(async move {
-            self.write("create a run", insert_run(run)).await.map(drop)
-        })
+        Box::pin(async move { self.write("create a run", insert_run(run)).await.map(drop) })
     }
 
     fn reopen_run<'a>(&'a self, project: &'a str, run: &'a str) -> Answer<'a, ()> {

@@ -260,6 +260,17 @@ async fn no_query_reads_a_whole_table() {
     check("run_cost", include_str!("../sql/run_cost.sql")).await;
     check("judged_cases", include_str!("../sql/judged_cases.sql")).await;
     check("judgments_of_case", include_str!("../sql/judgments_of_case.sql")).await;
+    for (name, sql) in [
+        ("take_run", include_str!("../sql/take_run.sql")),
+        ("renew_run", include_str!("../sql/renew_run.sql")),
+        ("end_run_work", include_str!("../sql/end_run_work.sql")),
+        ("queue_run_again", include_str!("../sql/queue_run_again.sql")),
+        ("ask_run_to_stop", include_str!("../sql/ask_run_to_stop.sql")),
+        ("waiting_runs", include_str!("../sql/waiting_runs.sql")),
+        ("input_cases", include_str!("../sql/input_cases.sql")),
+    ] {
+        check(name, sql).await;
+    }
     check("renew_idempotency", include_str!("../sql/renew_idempotency.sql")).await;
     check("run", include_str!("../sql/run.sql")).await;
     check("runs", include_str!("../sql/runs.sql")).await;
