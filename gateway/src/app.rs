@@ -47,7 +47,7 @@ struct Parts {
     engine: Arc<Engine>,
     desk: Arc<Desk>,
     metrics: Metrics,
-    /// Calls and cases under way.
+    /// Calls, cases and runs under way.
     tasks: TaskTracker,
     /// The writer and the store's own tasks: they end after everything that records.
     background: TaskTracker,
@@ -135,7 +135,8 @@ impl App {
 
     /// Judges runs that were begun over HTTP, those that an earlier gateway left included, until `stop`.
     pub fn judge_waiting_runs(&self, stop: CancellationToken) {
-        self.spawn_background(desk::judge_waiting(self.clone(), stop));
+        // Before the writer and the store: what it takes at the last moment it lets go of again.
+        self.parts.tasks.spawn(desk::judge_waiting(self.clone(), stop));
     }
 
     pub fn metrics(&self) -> &Metrics {

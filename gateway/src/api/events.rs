@@ -64,7 +64,8 @@ pub async fn events(State(app): State<App>, Path(id): Path<String>) -> Result<Re
 /// Nothing but the newest counts is held for a reader, however slow it is.
 fn stream(app: App, run: String) -> impl Stream<Item = Result<Event, Infallible>> {
     let stop = app.desk().stopping().clone();
-    let watcher = Watcher { app, run, live: None, shown: None, is_over: false };
+    let changes = app.desk().changes();
+    let watcher = Watcher { app, run, changes, live: None, shown: None, is_over: false };
     let events = futures::stream::unfold(watcher, |mut watcher| async move {
         watcher.next().await.map(|event| (Ok(event), watcher))
     });
@@ -74,6 +75,7 @@ fn stream(app: App, run: String) -> impl Stream<Item = Result<Event, Infallible>
 struct Watcher {
     app: App,
     run: String,
+    changes: watch::Receiver<()>,
     /// While the run is judged here.
     live: Option<watch::Receiver<RunProgress>>,
     shown: Option<RunProgress>,
@@ -114,7 +116,11 @@ impl Watcher {
                 Ok(()) => tokio::time::sleep(EVENT_EVERY).await,
                 Err(_) => self.live = None,
             },
-            None => tokio::time::sleep(LOOK_EVERY).await,
+            None => tokio::select! {
+                // An error: the gateway is going away, which ends the stream.
+                _ = self.changes.changed() => {}
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            },
         }
     }
 

@@ -20,6 +20,7 @@ use crate::engine::run::{RunSpec, usual_concurrency};
 use crate::intake::{CaseFile, IntakeOptions};
 use crate::panel::Panel;
 use crate::run::{RunOptions, Tally, judge_cases};
+use crate::settings::Environment;
 use crate::shutdown::Signals;
 use crate::store::rows::{RunKind, RunRow, WorkStatus};
 use crate::verdict::CaseVerdict;
@@ -78,7 +79,7 @@ pub(super) async fn judge_all(
     if !args.quiet {
         announce(&run_id, &job);
     }
-    let mut progress = Progress::new(job.cases.report.cases, args.quiet);
+    let mut progress = Progress::new(job.cases.report.cases, args.quiet, Environment::of_process().is_in_ci());
     let (cases, reader) = read_cases(job.cases.file, job.cases.options, stop.clone());
     let most_rows = if job.prints_table { MAX_ROWS } else { 0 };
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! Progress of a run: a bar on a terminal, plain lines elsewhere.
+//! Progress of a run: a bar on a terminal, plain lines elsewhere and in CI.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -21,11 +21,11 @@ pub enum Progress {
 }
 
 impl Progress {
-    pub fn new(total: u64, is_quiet: bool) -> Self {
+    pub fn new(total: u64, is_quiet: bool, is_in_ci: bool) -> Self {
         if is_quiet {
             return Self::Off;
         }
-        if !std::io::stderr().is_terminal() {
+        if is_in_ci || !std::io::stderr().is_terminal() {
             let now = Instant::now();
             return Self::Lines { total, started: now, last: now };
         }
@@ -40,7 +40,10 @@ impl Progress {
     }
 
     pub fn update(&mut self, run: &RunProgress) {
-        let message = format!("{} escalated, {} undecided", run.escalated, run.undecided);
+        let mut message = format!("{} escalated, {} undecided", run.escalated, run.undecided);
+        if let Some(usd) = run.cost_usd.filter(|usd| *usd > 0.0) {
+            message = format!("{message}, {usd:.4} USD");
+        }
         match self {
             Self::Off => {}
             Self::Bar(bar) => {

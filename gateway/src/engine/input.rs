@@ -50,7 +50,7 @@ impl Engine {
         run: RunRow,
         fault: InputFault,
     ) -> impl Stream<Item = Case> + Send + use<> {
-        let pages = Pages { engine: Arc::clone(self), run, after: -1, page: VecDeque::new(), is_last: false };
+        let pages = Pages { engine: Arc::clone(self), run, after: -1, page: VecDeque::new(), is_last: false, fault: None };
         futures::stream::unfold((pages, fault), |(mut pages, fault)| async move {
             match pages.next().await {
                 Ok(case) => case.map(|case| (case, (pages, fault))),
@@ -69,6 +69,8 @@ struct Pages {
     after: i64,
     page: VecDeque<Case>,
     is_last: bool,
+    /// What comes after the page: the cases before it are judged all the same.
+    fault: Option<EngineError>,
 }
 
 impl Pages {
@@ -76,7 +78,13 @@ impl Pages {
         while self.page.is_empty() && !self.is_last {
             self.turn().await?;
         }
-        Ok(self.page.pop_front())
+        match (self.page.pop_front(), self.fault.take()) {
+            (None, Some(fault)) => Err(fault),
+            (case, fault) => {
+                self.fault = fault;
+                Ok(case)
+            }
+        }
     }
 
     async fn turn(&mut self) -> Result<(), EngineError> {
@@ -89,13 +97,19 @@ impl Pages {
         let finished = store.finished_among(&self.run.project, &self.run.id, &erased).await?;
         let finished: BTreeSet<String> = finished.into_iter().map(|case| case.case_id).collect();
         for case in cases {
-            match case.body {
-                Some(body) => self.page.push_back(
-                    serde_json::from_str(&body)
-                        .map_err(|source| EngineError::UnreadableCase { case: case.case_id, source })?,
-                ),
-                None if finished.contains(&case.case_id) => {}
-                None => return Err(EngineError::TextGone { case: case.case_id }),
+            let read = match case.body {
+                Some(body) => serde_json::from_str(&body)
+                    .map_err(|source| EngineError::UnreadableCase { case: case.case_id, source }),
+                None if finished.contains(&case.case_id) => continue,
+                None => Err(EngineError::TextGone { case: case.case_id }),
+            };
+            match read {
+                Ok(case) => self.page.push_back(case),
+                Err(fault) => {
+                    self.is_last = true;
+                    self.fault = Some(fault);
+                    break;
+                }
             }
         }
         Ok(())

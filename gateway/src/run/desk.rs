@@ -33,6 +33,8 @@ pub struct Desk {
     /// No further case is begun, and runs are left for the next gateway.
     stop: CancellationToken,
     look: Notify,
+    /// Told when a run is begun here or ends here.
+    changed: watch::Sender<()>,
     live: Mutex<HashMap<String, Live>>,
 }
 
@@ -44,7 +46,13 @@ struct Live {
 
 impl Desk {
     pub fn new(owner: String) -> Self {
-        Self { owner, stop: CancellationToken::new(), look: Notify::new(), live: Mutex::default() }
+        Self {
+            owner,
+            stop: CancellationToken::new(),
+            look: Notify::new(),
+            changed: watch::channel(()).0,
+            live: Mutex::default(),
+        }
     }
 
     /// Lets go of all runs: cases in flight finish.
@@ -60,6 +68,11 @@ impl Desk {
     /// Looks for waiting runs now.
     pub fn look(&self) {
         self.look.notify_one();
+    }
+
+    /// Changes when a run is begun here or ends here.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     /// How far a run is that is judged here; closed when it is not any more.
@@ -121,6 +134,7 @@ fn judge_one(app: &App, desk: &Arc<Desk>, taken: TakenRun) {
     let end = CancellationToken::new();
     let run = taken.run.clone();
     desk.live().insert(run.clone(), Live { progress: watched, end: end.clone() });
+    desk.changed.send_replace(());
     let (app, desk) = (app.clone(), Arc::clone(desk));
     app.engine().tasks.clone().spawn(async move {
         let session = taken::Session { taken, progress, end, stop: desk.stop.child_token() };
@@ -128,6 +142,7 @@ fn judge_one(app: &App, desk: &Arc<Desk>, taken: TakenRun) {
         desk.live().remove(&run);
         // Only now: who watches it then finds in the store how it ended.
         drop(session);
+        desk.changed.send_replace(());
         desk.look();
     });
 }

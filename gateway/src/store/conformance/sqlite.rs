@@ -115,8 +115,8 @@ async fn a_store_of_a_newer_program_is_refused_by_name() {
     sqlx::query(newer).execute(store.write_pool()).await.unwrap();
     store.close().await;
     let error = open(&path).await.unwrap_err();
-    assert!(matches!(error, StoreError::NewerSchema { found: 99, known: 3, .. }), "{error:?}");
-    assert!(error.to_string().contains("has schema version 99, this program knows up to 3"), "{error}");
+    assert!(matches!(error, StoreError::NewerSchema { found: 99, known: 4, .. }), "{error:?}");
+    assert!(error.to_string().contains("has schema version 99, this program knows up to 4"), "{error}");
 }
 
 #[tokio::test]
@@ -125,7 +125,12 @@ async fn a_store_of_an_older_program_is_brought_up_to_date() {
     let path = folder.path().join("a.db");
     let store = open(&path).await.unwrap();
     store.append(&[Record::Triage(Box::new(triage("q1")))]).await.unwrap();
-    for newer in ["DROP INDEX triage_waiting", "DROP TABLE model_facts"] {
+    for newer in [
+        "DROP INDEX triage_waiting",
+        "DROP TABLE model_facts",
+        "ALTER TABLE run_cases DROP COLUMN text_hash",
+        "DROP TABLE run_work",
+    ] {
         sqlx::query(newer).execute(store.write_pool()).await.unwrap();
     }
     sqlx::query("DELETE FROM _sqlx_migrations WHERE version > 1").execute(store.write_pool()).await.unwrap();
