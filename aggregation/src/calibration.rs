@@ -5,9 +5,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agreement::{CohenKappa, Confusion, ConfusionError, Distance, bootstrap_kappa, cohen_kappa};
-use crate::estimate::{ConfidenceInterval, Estimate, Estimated, Undefined};
-use crate::numeric::{Resampling, bootstrap};
+use crate::agreement::{
+    BinaryIndexes, CohenKappa, Confusion, ConfusionError, Distance, GwetAc, IntervalMethod, Level,
+    PositionsError, bootstrap_kappa, cohen_kappa, interval_of,
+};
+use crate::estimate::{ConfidenceInterval, Estimate, Estimated, UndefinedReason};
+use crate::numeric::Resampling;
+
+mod ceiling;
+mod class_agreement;
+mod warning;
+
+pub use ceiling::{Ceiling, ceiling};
+pub use class_agreement::ClassAgreement;
+use class_agreement::{ac1, class_agreement, leniency};
+use warning::warnings;
+pub use warning::{CalibrationWarning, Rater};
 
 /// Slack of every comparison with a threshold, so that a value computed as 0.6 passes 0.6.
 const SLACK: f64 = 1e-12;
@@ -48,6 +61,8 @@ pub struct Thresholds {
     pub weak: f64,
     /// Least cases.
     pub least_cases: usize,
+    /// Cases below which a usable calibration carries a warning.
+    pub enough_cases: usize,
     /// Least cases in each of people's classes, on scales of two labels.
     pub least_in_class: usize,
     /// How far below people's kappa a judge may be and still be at the ceiling.
@@ -61,6 +76,7 @@ impl Default for Thresholds {
             least_lower: 0.4,
             weak: 0.4,
             least_cases: 30,
+            enough_cases: 50,
             least_in_class: 5,
             ceiling_margin: 0.05,
         }
@@ -70,60 +86,107 @@ impl Default for Thresholds {
 /// One judge measured against people's labels on one criterion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// The kappa that decides: quadratic on ordered scales, plain on others. Its interval is the bootstrap's below 100
-    /// cases and the analytic one from there on.
+    /// The kappa that decides: quadratic on ordered scales, plain on others and on two labels. Its interval is the
+    /// percentile bootstrap's below 100 cases, the analytic one from there on, and the exact one where no pair differs.
     pub headline: Estimated,
+    /// How the headline's interval was found; `None` without one.
+    pub interval_method: Option<IntervalMethod>,
+    /// Beside a percentile interval: the accelerated one, or which other stands for it.
+    pub accelerated: Option<(ConfidenceInterval, IntervalMethod)>,
+    /// With the largest kappa that the marginals allow.
     pub plain: CohenKappa,
     /// Ordered scales only, as is the next.
     pub linear: Option<CohenKappa>,
     pub quadratic: Option<CohenKappa>,
     /// Rows are the judge, columns people.
     pub confusion: Confusion,
-    /// Of the cases that people gave each label, the share to which the judge gave it too; `None` for an unused label.
-    pub recall: Vec<Option<f64>>,
+    /// One a label.
+    pub classes: Vec<ClassAgreement>,
+    /// Prevalence, bias and PABAK; scales of two labels only.
+    pub indexes: Option<BinaryIndexes>,
+    /// Agreement that stays high where one label prevails, also for a judge that always says that label.
+    pub ac1: Result<GwetAc, UndefinedReason>,
+    /// Mean of judge less person in score01, paired; positive is kinder. Ordered scales only.
+    pub leniency: Option<Estimated>,
+    pub warnings: Vec<CalibrationWarning>,
     pub status: Status,
+}
+
+/// Why a judge cannot be measured. Pairs and cases count from 0.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum CalibrationError {
+    #[error(transparent)]
+    Confusion(#[from] ConfusionError),
+    #[error(transparent)]
+    Positions(#[from] PositionsError),
 }
 
 /// Measures a judge against people over a scale of `labels` labels (indexes); pairs are (judge, person).
 ///
-/// `ordered` decides the headline; `positions` as for [`cohen_kappa`]. A label off the scale is an error.
+/// Pass and fail are an ordered scale of two labels. A label off the scale is an error, and so are values of an
+/// interval scale that do not increase.
 pub fn calibrate(
     labels: usize,
-    ordered: bool,
-    positions: Option<&[f64]>,
+    level: Level<'_>,
     pairs: &[(Option<usize>, Option<usize>)],
     thresholds: Thresholds,
     resampling: Resampling,
-) -> Result<Calibration, ConfusionError> {
+) -> Result<Calibration, CalibrationError> {
+    level.check(labels)?;
     let confusion = Confusion::from_pairs(labels, pairs.iter().copied())?;
-    let kappa = |distance| cohen_kappa(&confusion, distance, positions);
-    let distance = if ordered { Distance::Quadratic } else { Distance::Nominal };
-    let headline = headline(&confusion, distance, positions, resampling);
+    let kappa = |distance| cohen_kappa(&confusion, distance, level.positions());
+    let ordered = |distance| level.is_ordered().then(|| kappa(distance)).transpose();
+    let headline = headline(&confusion, level, resampling)?;
+    let plain = kappa(Distance::Nominal)?;
     Ok(Calibration {
-        headline,
-        plain: kappa(Distance::Nominal),
-        linear: ordered.then(|| kappa(Distance::Linear)),
-        quadratic: ordered.then(|| kappa(Distance::Quadratic)),
-        recall: recall(&confusion),
-        status: status(headline, &confusion.column_totals(), thresholds),
+        headline: headline.kappa,
+        interval_method: headline.method,
+        accelerated: headline.accelerated,
+        linear: ordered(Distance::Linear)?,
+        quadratic: ordered(Distance::Quadratic)?,
+        classes: class_agreement(&confusion),
+        indexes: confusion.binary_indexes(),
+        ac1: ac1(&confusion),
+        leniency: leniency(&confusion, level, resampling.confidence),
+        warnings: warnings(&confusion, &plain, thresholds),
+        status: status(headline.kappa, &confusion.column_totals(), thresholds),
+        plain,
         confusion,
     })
 }
 
-/// Kappa with the interval to be shown first: none where it is degenerate.
-fn headline(
-    table: &Confusion,
-    distance: Distance,
-    positions: Option<&[f64]>,
-    resampling: Resampling,
-) -> Estimated {
-    let analytic = cohen_kappa(table, distance, positions).estimate()?;
-    if analytic.interval.is_none() || table.n() >= ANALYTIC_FROM {
-        return Ok(analytic);
+struct Headline {
+    kappa: Estimated,
+    method: Option<IntervalMethod>,
+    accelerated: Option<(ConfidenceInterval, IntervalMethod)>,
+}
+
+/// Kappa with the interval to be shown first: none where it is degenerate, unless no pair differs.
+fn headline(table: &Confusion, level: Level<'_>, resampling: Resampling) -> Result<Headline, PositionsError> {
+    let (distance, positions) = level.distance(table.labels());
+    let cohen = cohen_kappa(table, distance, positions)?;
+    let with = |interval: Option<(ConfidenceInterval, IntervalMethod)>, accelerated| Headline {
+        kappa: cohen
+            .estimate()
+            .map(|estimate| Estimate { interval: interval.map(|(known, _)| known), ..estimate }),
+        method: interval.map(|(_, method)| method),
+        accelerated,
+    };
+    let Ok(kappa) = cohen.kappa else { return Ok(with(None, None)) };
+    if let Some(lo) = kappa.perfect_lower {
+        let interval = ConfidenceInterval { lo, hi: 1.0, confidence: 0.95 };
+        return Ok(with(Some((interval, IntervalMethod::Exact)), None));
     }
-    let distribution = bootstrap_kappa(table, distance, positions, resampling).ok();
-    let interval = distribution.and_then(|known| known.percentile(resampling.confidence));
-    Ok(Estimate { interval, ..analytic })
+    let Some(analytic) = kappa.error.filter(|error| !error.degenerate) else { return Ok(with(None, None)) };
+    if table.n() >= ANALYTIC_FROM {
+        return Ok(with(Some((analytic.interval, IntervalMethod::Analytic)), None));
+    }
+    let Ok(resampled) = bootstrap_kappa(table, distance, positions, resampling) else {
+        return Ok(with(None, None));
+    };
+    let accelerated = interval_of(&resampled, table, distance, positions, resampling.confidence)?;
+    let percentile = resampled.percentile(resampling.confidence);
+    Ok(with(percentile.map(|interval| (interval, IntervalMethod::Percentile)), accelerated))
 }
 
 /// The status that a kappa earns (specification 1.5). `in_class`: how many cases people gave each label.
@@ -139,72 +202,6 @@ pub fn status(kappa: Estimated, in_class: &[f64], thresholds: Thresholds) -> Sta
     }
     let sure = interval.lo >= thresholds.least_lower - SLACK;
     if sure && value >= thresholds.calibrated - SLACK { Status::Calibrated } else { Status::Weak }
-}
-
-fn recall(table: &Confusion) -> Vec<Option<f64>> {
-    let right = table.cells().filter(|(row, column, _)| row == column).map(|(_, _, count)| count);
-    right.zip(table.column_totals()).map(|(right, all)| (all > 0.0).then(|| right / all)).collect()
-}
-
-/// A judge and two people on the cases that all three labelled: the only fair comparison with people's own agreement.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ceiling {
-    /// Kappa of the two people.
-    pub people: f64,
-    /// Mean of the judge's kappas with each of them.
-    pub judge: f64,
-    /// Judge less people, resampled over cases; `None` where too many resamples have no kappa.
-    pub difference: Option<ConfidenceInterval>,
-    pub n: usize,
-    /// Cases left out because one of the three has no label.
-    pub n_dropped: usize,
-    /// The judge is at most the margin below people, on enough cases. A description, not a proof.
-    pub at_ceiling: bool,
-}
-
-/// Compares like for like (specification 2.2). Cases are (judge, first person, second person).
-pub fn ceiling(
-    labels: usize,
-    distance: Distance,
-    positions: Option<&[f64]>,
-    cases: &[[Option<usize>; 3]],
-    thresholds: Thresholds,
-    resampling: Resampling,
-) -> Result<Result<Ceiling, Undefined>, ConfusionError> {
-    for case in cases {
-        Confusion::from_pairs(labels, case.iter().map(|label| (*label, *label)))?;
-    }
-    let full: Vec<[usize; 3]> =
-        cases.iter().filter_map(|[judge, a, b]| Some([(*judge)?, (*a)?, (*b)?])).collect();
-    let (n, n_dropped) = (full.len(), cases.len() - full.len());
-    let kappa = |places: &[usize], one: usize, other: usize| {
-        let label = |case: &[usize; 3], rater: usize| case.get(rater).copied();
-        let drawn = places.iter().filter_map(|place| full.get(*place));
-        let table =
-            Confusion::from_pairs(labels, drawn.map(|case| (label(case, one), label(case, other)))).ok()?;
-        Some(cohen_kappa(&table, distance, positions).kappa.map(|kappa| kappa.value))
-    };
-    let both = |places: &[usize]| {
-        let (people, first, second) = (kappa(places, 1, 2)?, kappa(places, 0, 1)?, kappa(places, 0, 2)?);
-        Some(people.and_then(|people| Ok((people, f64::midpoint(first?, second?)))))
-    };
-    let all: Vec<usize> = (0..n).collect();
-    let (people, judge) = match both(&all) {
-        Some(Ok(known)) => known,
-        Some(Err(reason)) => return Ok(Err(Undefined { reason, n, n_dropped })),
-        None => return Ok(Err(Undefined { reason: crate::UndefinedReason::Empty, n, n_dropped })),
-    };
-    let difference = bootstrap(n, &[], "kappa_ceiling", resampling, |places| {
-        both(places)?.ok().map(|(people, judge)| judge - people)
-    });
-    Ok(Ok(Ceiling {
-        people,
-        judge,
-        difference: difference.ok().and_then(|known| known.percentile(resampling.confidence)),
-        n,
-        n_dropped,
-        at_ceiling: n >= thresholds.least_cases && judge - people >= -thresholds.ceiling_margin - SLACK,
-    }))
 }
 
 /// A weak judge at the ceiling is as good as the task allows; no other status changes.

@@ -23,13 +23,13 @@ impl Draw {
         if bound == 0 {
             return 0;
         }
-        // Lemire 2019: the high half of a product, drawn again where it would not be even.
-        let uneven = bound.wrapping_neg() % bound;
+        // Lemire 2019: the high half of a product, drawn again where it would not be even. Most draws are even by
+        // their size alone, which saves the division.
         loop {
             let product = u128::from(self.0.next_u64()) * u128::from(bound);
             #[expect(clippy::cast_possible_truncation, reason = "the two halves of a number of 128 bits")]
             let (high, low) = ((product >> 64) as u64, product as u64);
-            if low >= uneven {
+            if low >= bound || low >= bound.wrapping_neg() % bound {
                 return usize::try_from(high).unwrap_or_default();
             }
         }

@@ -5,11 +5,15 @@
 
 use crate::estimate::{Estimated, UndefinedReason};
 use crate::labelled::{LabelledCase, LabelledCases, agreement};
-use crate::numeric::{Clustered, clustered_mean, pearson};
+use crate::numeric::{Clustered, Resampling, clustered_mean, pearson};
 use crate::panel_vote::Method;
 use crate::recommend::{agreement_of, policy};
 use crate::scale::Scale;
 use crate::vote::JudgeId;
+
+mod kappa_difference;
+
+pub use kappa_difference::{KappaDifference, kappa_difference};
 
 /// Effective judges below which a panel should be warned about.
 pub const LEAST_EFFECTIVE: f64 = 2.0;
@@ -100,10 +104,24 @@ pub struct PanelHealth {
     pub over_best_single: Estimated,
     /// For each judge: the panel with it less the panel without it, case by case. Negative: it does harm.
     pub gains: Vec<(JudgeId, Estimated)>,
+    /// The panel's kappa less that of the judge with the highest one. `Empty` on intervals, which have no labels.
+    pub kappa_over_best_single: Result<KappaDifference, UndefinedReason>,
+    pub warnings: Vec<HealthWarning>,
+}
+
+/// What speaks against a panel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum HealthWarning {
+    /// The panel is hardly more than one judge: no weights mend mistakes that judges share.
+    FewEffectiveJudges { n_eff: f64 },
+    /// On these cases the panel's kappa is not above that of its best judge by more than chance explains. The best
+    /// judge was picked on the same cases, which flatters it.
+    NotShownBetter { difference: f64 },
 }
 
 /// Examines a panel on labelled cases, under the median of numbers or the majority of labels.
-pub fn panel_health(cases: &LabelledCases, confidence: f64) -> PanelHealth {
+pub fn panel_health(cases: &LabelledCases, resampling: Resampling) -> PanelHealth {
+    let confidence = resampling.confidence;
     let scale = cases.scale();
     let rule = || if scale.range().is_some() { Method::Median } else { Method::Majority };
     let measure = |of: &dyn Fn(&LabelledCase) -> f64| cases.cases().iter().map(of).collect::<Vec<f64>>();
@@ -131,13 +149,28 @@ pub fn panel_health(cases: &LabelledCases, confidence: f64) -> PanelHealth {
         // Errors of valid cases are finite and as many as cases.
         ErrorsError::UnequalLengths { .. } | ErrorsError::NotFinite { .. } => UndefinedReason::NoPairs,
     });
+    let kappas = kappa_difference(cases, resampling);
     PanelHealth {
+        warnings: warnings(&effective, &kappas),
         effective,
         best_single: cases.judges().get(best).cloned().unwrap_or_else(|| JudgeId::new("")),
         over_best_single: less(singles.get(best).map_or(&[], Vec::as_slice)),
         gains: cases.judges().iter().map(|judge| (judge.clone(), less(&without(judge)))).collect(),
         panel: over_cases(cases, &panel).estimate(confidence),
+        kappa_over_best_single: kappas,
     }
+}
+
+fn warnings(
+    effective: &Result<EffectiveJudges, UndefinedReason>,
+    kappas: &Result<KappaDifference, UndefinedReason>,
+) -> Vec<HealthWarning> {
+    let few = effective.as_ref().ok().filter(|known| known.n_eff < LEAST_EFFECTIVE);
+    let no_better = kappas.as_ref().ok().filter(|known| !known.is_better());
+    let few = few.map(|known| HealthWarning::FewEffectiveJudges { n_eff: known.n_eff });
+    let no_better =
+        no_better.map(|known| HealthWarning::NotShownBetter { difference: known.difference.value });
+    few.into_iter().chain(no_better).collect()
 }
 
 /// The first of the highest.
@@ -158,9 +191,10 @@ fn over_cases(cases: &LabelledCases, values: &[f64]) -> Clustered {
 
 #[cfg(test)]
 mod tests {
-    use super::{ErrorsError, effective_judges, panel_health};
+    use super::{ErrorsError, HealthWarning, effective_judges, panel_health};
     use crate::estimate::UndefinedReason;
     use crate::labelled::{LabelledCase, LabelledCases};
+    use crate::numeric::Resampling;
     use crate::scale::{Scale, Value};
     use crate::vote::{JudgeId, Rating, Scoring, Vote};
 
@@ -192,7 +226,7 @@ mod tests {
             source: None,
         };
         let cases = LabelledCases::new(Scale::PassFail, (0..60).map(case).collect()).unwrap();
-        let health = panel_health(&cases, 0.95);
+        let health = panel_health(&cases, Resampling::default());
         assert_eq!(health.best_single.as_str(), "good");
         assert!(health.over_best_single.unwrap().interval.unwrap().hi < 0.0);
         let gain = |judge: &str| {
@@ -200,5 +234,10 @@ mod tests {
         };
         assert!(gain("bad") < 0.0 && gain("good") > 0.0, "{health:?}");
         assert!(health.effective.unwrap().n_eff >= 1.0);
+        let kappas = health.kappa_over_best_single.unwrap();
+        assert_eq!((kappas.best.as_str(), kappas.difference.n), ("good", 60));
+        assert!(kappas.single > 0.999 && kappas.difference.interval.unwrap().hi < 0.0, "{kappas:?}");
+        let shown = |warning: &HealthWarning| matches!(warning, HealthWarning::NotShownBetter { .. });
+        assert!(health.warnings.iter().any(shown), "{:?}", health.warnings);
     }
 }

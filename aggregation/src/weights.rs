@@ -3,7 +3,8 @@
 //! With three judges weights change a majority only if one weight is greater than the sum of the other two, and no
 //! weights can mend errors that judges share.
 
-use crate::estimate::UndefinedReason;
+use crate::calibration::Status;
+use crate::estimate::{Estimated, UndefinedReason};
 use crate::panel_vote::Weights;
 use crate::vote::JudgeId;
 
@@ -33,6 +34,17 @@ impl Scheme {
     }
 }
 
+/// The kappas that weights are made of, from each judge's calibration on **this** criterion: its status and its headline
+/// kappa. A judge that failed, or of which too little is known, is left out and weighs 0, as does one that was never
+/// calibrated (specification 4.3).
+pub fn calibrated_weights(calibrations: impl IntoIterator<Item = (JudgeId, Status, Estimated)>) -> Weights {
+    let usable = |(judge, status, kappa): (JudgeId, Status, Estimated)| {
+        let kappa = kappa.ok().filter(|_| status.has_weight())?;
+        Some((judge, kappa.value))
+    };
+    Weights(calibrations.into_iter().filter_map(usable).collect())
+}
+
 /// The weights of the judges that voted, in their order; a judge without calibration weighs 0.
 ///
 /// `NoPositiveWeight` if fewer than `quorum` judges (at least one) have a positive weight: the caller gives the
@@ -53,8 +65,9 @@ pub fn weigh<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Scheme, weigh};
-    use crate::estimate::UndefinedReason;
+    use super::{Scheme, calibrated_weights, weigh};
+    use crate::calibration::Status;
+    use crate::estimate::{Estimate, Undefined, UndefinedReason};
     use crate::panel_vote::Weights;
     use crate::vote::JudgeId;
 
@@ -73,6 +86,25 @@ mod tests {
         assert!((Scheme::LogOdds.weight(0.9) - 2.944_438_979_166_44).abs() < 1e-12);
         // To first order twice the kappa.
         assert!((Scheme::LogOdds.weight(0.01) - 0.02).abs() < 1e-5);
+    }
+
+    #[test]
+    fn only_statuses_that_can_be_trusted_give_weight() {
+        let known = |value| Ok(Estimate { value, interval: None, n: 60, n_dropped: 0 });
+        let unknown = Err(Undefined { reason: UndefinedReason::Empty, n: 0, n_dropped: 0 });
+        let check = |status, kappa, weight: Option<f64>| {
+            let weights = calibrated_weights([(JudgeId::new("a"), status, kappa)]);
+            assert_eq!(weights.0.get(&JudgeId::new("a")).copied(), weight, "{status:?}");
+        };
+        check(Status::Calibrated, known(0.8), Some(0.8));
+        check(Status::CalibratedAtCeiling, known(0.5), Some(0.5));
+        check(Status::Weak, known(0.45), Some(0.45));
+        check(Status::Failed, known(0.35), None);
+        check(Status::Inconclusive, known(0.9), None);
+        check(Status::Calibrated, unknown, None);
+        let judges = ["a", "b"].map(JudgeId::new);
+        let weights = calibrated_weights([(judges[0].clone(), Status::Weak, known(0.45))]);
+        assert_eq!(weigh(&judges, &weights, Scheme::Kappa, 1), Ok(vec![0.45, 0.0]));
     }
 
     #[test]

@@ -56,3 +56,30 @@ async fn runs_that_are_not_there_and_queries_that_make_no_sense_are_named() {
         assert!(answer.text.contains("the query is not usable: "), "{}", answer.text);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_held_against_thresholds() {
+    let upstream = Upstream::saying("4");
+    let served = served_after_a_run(&upstream).await;
+    let gate = async |query: &str| served.get(&format!("/v1/runs/last/gate?{query}")).await;
+    for (query, decision) in [
+        ("min=quality=0.75", "pass"),
+        ("min=0.8", "fail"),
+        ("pass_rate=quality=0.9&min=quality=0.7", "pass"),
+        ("min=quality=0.75&min_cases=1000", "inconclusive"),
+        ("min=quality=0.75&require_calibration=true", "inconclusive"),
+        ("min=quality=0.75&min_cases=1000&rule=point", "pass"),
+    ] {
+        let answer = gate(query).await;
+        assert_eq!((answer.status, &answer.json()["decision"]), (200, &json!(decision)), "{query}");
+    }
+    for query in ["", "min=qualty=0.5"] {
+        let answer = gate(query).await;
+        assert_eq!((answer.status, &answer.json()["type"]), (422, &json!("tribunal:no-gate")), "{query}");
+    }
+    for query in ["min=quality=85", "margin=2", "rule=loose", "colour=red"] {
+        let answer = gate(query).await;
+        assert_eq!((answer.status, &answer.json()["type"]), (400, &json!("tribunal:bad-query")), "{query}");
+    }
+    assert_eq!(served.get("/v1/runs/nope/gate?min=0.5").await.status, 404);
+}

@@ -2,6 +2,7 @@
 
 mod check;
 mod gate;
+mod gate_baseline;
 mod help;
 mod judge;
 mod learned;

@@ -83,6 +83,7 @@ impl Gateway {
             run: None,
             position: 0,
             use_cache: true,
+            cache_since_us: 0,
             resumed: false,
             retry: None,
             seed: 0,

@@ -3,8 +3,9 @@
 //! Source: Cohen 1960 and 1968; standard error of Fleiss, Cohen and Everitt 1969; `cohen_kappa.json`.
 
 use crate::agreement::confusion::Confusion;
+use crate::agreement::level::{PositionsError, check_distinct};
 use crate::estimate::{ConfidenceInterval, Estimate, Estimated, Undefined, UndefinedReason};
-use crate::numeric::normal_quantile;
+use crate::numeric::{clopper_pearson_lower, normal_quantile};
 
 /// Standard errors below this are rounding of exactly 0.
 const LEAST_ERROR: f64 = 1e-8;
@@ -42,6 +43,11 @@ pub struct Kappa {
     pub max: Option<f64>,
     /// `None` for design-weighted tables: use the bootstrap.
     pub error: Option<StandardError>,
+    /// Where two raters never differ: the 95 % lower bound `(L - p_e) / (1 - p_e)`, with `L` the lower end of
+    /// Clopper and Pearson's interval of the share of pairs that agree. It stands for the interval, which is then
+    /// degenerate. Under linear and quadratic distance each difference that may have been missed counts as one across
+    /// the whole scale, so the bound is low rather than high. `None` elsewhere and for design-weighted tables.
+    pub perfect_lower: Option<f64>,
 }
 
 /// Large-sample standard errors. Below 100 cases the interval covers too little: show the bootstrap first.
@@ -73,37 +79,41 @@ impl CohenKappa {
 
 /// Cohen's kappa of a table (specification 1.1 and 1.3).
 ///
-/// `positions` gives each label a place for linear and quadratic distance, usually its value; without it the
-/// index counts. Positions that are not finite, not as many as labels, or all equal, count as not given.
-pub fn cohen_kappa(table: &Confusion, distance: Distance, positions: Option<&[f64]>) -> CohenKappa {
-    let undefined = |reason, p_o, p_e| CohenKappa {
-        n: table.n(),
-        n_dropped: table.n_dropped(),
-        p_o,
-        p_e,
-        kappa: Err(reason),
-    };
+/// `positions` gives each label a place for linear and quadratic distance, usually its value; without it the index
+/// counts. They are finite, as many as labels, and no two the same, also where the nominal distance does not need
+/// them.
+pub fn cohen_kappa(
+    table: &Confusion,
+    distance: Distance,
+    positions: Option<&[f64]>,
+) -> Result<CohenKappa, PositionsError> {
+    let distances = distances(table.labels(), distance, positions)?;
+    let known = |p_o, p_e, kappa| CohenKappa { n: table.n(), n_dropped: table.n_dropped(), p_o, p_e, kappa };
     if table.n() == 0 {
-        return undefined(UndefinedReason::Empty, None, None);
+        return Ok(known(None, None, Err(UndefinedReason::Empty)));
     }
-    let shares = Shares::of(table, distance, positions);
-    let (p_o, p_e) = (1.0 - shares.observed(), 1.0 - shares.expected());
-    if shares.same_constant() {
-        return undefined(UndefinedReason::DegenerateMarginals, Some(p_o), Some(p_e));
+    let shares = Shares::of(table, &distances);
+    let (observed, expected) = (shares.observed(), shares.expected());
+    let (p_o, p_e) = (1.0 - observed, 1.0 - expected);
+    let one_constant = shares.one_constant();
+    // Labels so near to each other that their squared distance is 0 have no chance agreement to correct for.
+    if shares.same_constant() || (expected <= 0.0 && !one_constant) {
+        return Ok(known(Some(p_o), Some(p_e), Err(UndefinedReason::DegenerateMarginals)));
     }
-    let value = if shares.one_constant() { 0.0 } else { 1.0 - shares.observed() / shares.expected() };
+    let value = if one_constant { 0.0 } else { 1.0 - observed / expected };
+    let is_perfect = !table.is_weighted() && !one_constant && shares.never_differs();
     let kappa = Kappa {
         value,
         max: (distance == Distance::Nominal).then(|| shares.largest_kappa(p_e)),
         error: (!table.is_weighted()).then(|| shares.error(value, p_e, table.n())),
+        perfect_lower: is_perfect.then(|| perfect_lower(table.n(), p_e)).flatten(),
     };
-    CohenKappa {
-        n: table.n(),
-        n_dropped: table.n_dropped(),
-        p_o: Some(p_o),
-        p_e: Some(p_e),
-        kappa: Ok(kappa),
-    }
+    Ok(known(Some(p_o), Some(p_e), Ok(kappa)))
+}
+
+fn perfect_lower(n: usize, p_e: f64) -> Option<f64> {
+    let n = u64::try_from(n).unwrap_or(u64::MAX);
+    clopper_pearson_lower(n, n, 0.975).map(|least_agreeing| ((least_agreeing - p_e) / (1.0 - p_e)).max(-1.0))
 }
 
 /// The table as proportions, with the distance of each cell.
@@ -115,17 +125,16 @@ struct Shares {
 }
 
 impl Shares {
-    fn of(table: &Confusion, distance: Distance, positions: Option<&[f64]>) -> Self {
+    fn of(table: &Confusion, distances: &[f64]) -> Self {
         let total = table.total();
         let share = |totals: Vec<f64>| -> Vec<f64> { totals.iter().map(|count| count / total).collect() };
         let (rows, columns) = (share(table.row_totals()), share(table.column_totals()));
-        let distances = distances(table.labels(), distance, positions);
         let at = |list: &[f64], label: usize| list.get(label).copied().unwrap_or_default();
         let cells = table
             .cells()
             .zip(distances)
             .map(|((row, column, count), distance)| {
-                (row, column, count / total, at(&rows, row) * at(&columns, column), distance)
+                (row, column, count / total, at(&rows, row) * at(&columns, column), *distance)
             })
             .collect();
         Self { cells, rows, columns }
@@ -137,6 +146,10 @@ impl Shares {
 
     fn expected(&self) -> f64 {
         self.cells.iter().map(|(_, _, _, expected, d)| d * expected).sum()
+    }
+
+    fn never_differs(&self) -> bool {
+        self.cells.iter().all(|(row, column, observed, _, _)| row == column || *observed <= 0.0)
     }
 
     fn same_constant(&self) -> bool {
@@ -188,8 +201,22 @@ impl Shares {
 }
 
 /// The distance of every cell, row by row: 0 for the same label, at most 1.
-pub(crate) fn distances(labels: usize, distance: Distance, positions: Option<&[f64]>) -> Vec<f64> {
-    let places = places(labels, positions);
+pub(crate) fn distances(
+    labels: usize,
+    distance: Distance,
+    positions: Option<&[f64]>,
+) -> Result<Vec<f64>, PositionsError> {
+    let places: Vec<f64> = match positions {
+        Some(given) => {
+            check_distinct(labels, given)?;
+            // Halved where the width would not be a finite number; distances are relative to it.
+            let widest = given.iter().fold(0.0_f64, |most, place| most.max(place.abs()));
+            let unit = if widest > f64::MAX / 2.0 { 0.5 } else { 1.0 };
+            given.iter().map(|place| place * unit).collect()
+        }
+        #[expect(clippy::cast_precision_loss, reason = "scales have few labels")]
+        None => (0..labels).map(|label| label as f64).collect(),
+    };
     let width = places.iter().copied().fold(f64::NEG_INFINITY, f64::max)
         - places.iter().copied().fold(f64::INFINITY, f64::min);
     let apart = |a: f64, b: f64| if width > 0.0 { (a - b).abs() / width } else { 0.0 };
@@ -199,20 +226,7 @@ pub(crate) fn distances(labels: usize, distance: Distance, positions: Option<&[f
         Distance::Quadratic => apart(a, b) * apart(a, b),
     };
     let columns = || places.iter().enumerate();
-    columns().flat_map(|(row, a)| columns().map(move |(column, b)| of(row, column, *a, *b))).collect()
-}
-
-fn places(labels: usize, positions: Option<&[f64]>) -> Vec<f64> {
-    let usable = |given: &&[f64]| {
-        given.len() == labels
-            && given.iter().all(|x| x.is_finite())
-            && given.windows(2).any(|pair| matches!(pair, [a, b] if a < b || b < a))
-    };
-    match positions.filter(usable) {
-        Some(given) => given.to_vec(),
-        #[expect(clippy::cast_precision_loss, reason = "scales have few labels")]
-        None => (0..labels).map(|label| label as f64).collect(),
-    }
+    Ok(columns().flat_map(|(row, a)| columns().map(move |(column, b)| of(row, column, *a, *b))).collect())
 }
 
 /// Whether a share is the whole, up to the rounding of one division.
@@ -244,7 +258,7 @@ mod tests {
     fn a_lazy_rater_has_exactly_no_kappa() {
         let pairs: Vec<(usize, usize)> = (0..7).map(|i| (1, usize::from(i % 3 == 0))).collect();
         for distance in [Distance::Nominal, Distance::Linear, Distance::Quadratic] {
-            let kappa = cohen_kappa(&table(3, &pairs), distance, None).kappa.unwrap();
+            let kappa = cohen_kappa(&table(3, &pairs), distance, None).unwrap().kappa.unwrap();
             assert!(kappa.value.abs() <= 0.0, "{kappa:?}");
             assert!(kappa.error.unwrap().degenerate);
         }
@@ -253,33 +267,61 @@ mod tests {
     #[test]
     fn unused_labels_keep_their_distance() {
         let pairs = [(0, 0), (0, 2), (2, 0), (2, 2), (3, 3), (4, 4), (4, 3), (3, 4)];
-        let declared = cohen_kappa(&table(5, &pairs), Distance::Quadratic, None);
+        let declared = cohen_kappa(&table(5, &pairs), Distance::Quadratic, None).unwrap();
         assert!((declared.kappa.unwrap().value - 5.0 / 7.0).abs() < 1e-12);
     }
 
     #[test]
     fn one_and_the_same_label_throughout_is_undefined() {
-        let cohen = cohen_kappa(&table(1, &[(0, 0), (0, 0)]), Distance::Linear, None);
+        let cohen = cohen_kappa(&table(1, &[(0, 0), (0, 0)]), Distance::Linear, None).unwrap();
         assert_eq!(cohen.kappa, Err(UndefinedReason::DegenerateMarginals));
         assert_eq!((cohen.p_o, cohen.p_e), (Some(1.0), Some(1.0)));
         let undefined = cohen.estimate().unwrap_err();
         assert_eq!((undefined.n, undefined.reason), (2, UndefinedReason::DegenerateMarginals));
-        let empty = cohen_kappa(&table(2, &[]), Distance::Nominal, None);
+        let empty = cohen_kappa(&table(2, &[]), Distance::Nominal, None).unwrap();
         assert_eq!(empty.estimate().unwrap_err().reason, UndefinedReason::Empty);
     }
 
     #[test]
     fn perfect_agreement_shows_no_interval() {
-        let perfect = cohen_kappa(&table(2, &[(0, 0), (1, 1)]), Distance::Nominal, None).estimate().unwrap();
+        let perfect =
+            cohen_kappa(&table(2, &[(0, 0), (1, 1)]), Distance::Nominal, None).unwrap().estimate().unwrap();
         assert_eq!((perfect.value, perfect.interval), (1.0, None));
     }
 
     #[test]
-    fn positions_that_make_no_distance_are_not_used() {
-        let pairs = [(0, 0), (1, 2), (2, 2), (1, 1)];
-        let plain = cohen_kappa(&table(3, &pairs), Distance::Linear, None);
-        for positions in [vec![1.0, 1.0, 1.0], vec![1.0, 2.0], vec![0.0, 1.0, f64::NAN]] {
-            assert_eq!(cohen_kappa(&table(3, &pairs), Distance::Linear, Some(&positions)), plain);
+    fn positions_that_make_no_distance_are_refused() {
+        let table = table(3, &[(0, 0), (1, 2), (2, 2), (1, 1)]);
+        for distance in [Distance::Nominal, Distance::Linear, Distance::Quadratic] {
+            for positions in [vec![1.0, 1.0, 2.0], vec![1.0, 2.0], vec![0.0, 1.0, f64::NAN], vec![]] {
+                assert!(cohen_kappa(&table, distance, Some(&positions)).is_err(), "{positions:?}");
+            }
         }
+    }
+
+    #[test]
+    fn positions_at_the_ends_of_the_numbers_still_make_distances() {
+        let table = table(3, &[(0, 0), (1, 2), (2, 2), (1, 1)]);
+        let value = |positions: &[f64]| {
+            cohen_kappa(&table, Distance::Linear, Some(positions)).unwrap().kappa.unwrap().value
+        };
+        assert!((value(&[f64::MIN, 0.0, f64::MAX]) - value(&[0.0, 1.0, 2.0])).abs() < 1e-12);
+        // The middle label lies on the first as far as squares can tell.
+        let near = [0.0, 1e-300, 1.0];
+        let cohen = cohen_kappa(&super::tests::table(3, &[(0, 1), (1, 0)]), Distance::Quadratic, Some(&near));
+        assert_eq!(cohen.unwrap().kappa, Err(UndefinedReason::DegenerateMarginals));
+    }
+
+    #[test]
+    fn perfect_agreement_has_a_lower_bound_that_grows_with_the_cases() {
+        let lower = |n: usize, distance| {
+            let pairs: Vec<(usize, usize)> = (0..n).map(|i| (i % 2, i % 2)).collect();
+            cohen_kappa(&table(2, &pairs), distance, None).unwrap().kappa.unwrap().perfect_lower.unwrap()
+        };
+        assert!((lower(30, Distance::Nominal) - (2.0 * 0.025_f64.powf(1.0 / 30.0) - 1.0)).abs() < 1e-12);
+        assert!(lower(2, Distance::Nominal) < 0.0 && lower(1000, Distance::Nominal) > 0.99);
+        assert!((lower(30, Distance::Quadratic) - lower(30, Distance::Nominal)).abs() < 1e-12);
+        let one_apart = cohen_kappa(&table(2, &[(0, 0), (1, 1), (1, 0)]), Distance::Nominal, None).unwrap();
+        assert_eq!(one_apart.kappa.unwrap().perfect_lower, None);
     }
 }

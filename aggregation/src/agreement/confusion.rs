@@ -13,13 +13,13 @@ pub struct Confusion {
     weighted: bool,
 }
 
-/// Why pairs of labels make no table.
+/// Why pairs of labels make no table. Pairs and labels count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum ConfusionError {
-    #[error("label {label} is not one of the {labels} labels of the scale")]
-    UnknownLabel { label: usize, labels: usize },
-    #[error("case weight {0} is not a positive finite number")]
-    BadWeight(f64),
+    #[error("label {label} of pair {pair} is not one of the {labels} labels of the scale")]
+    UnknownLabel { pair: usize, label: usize, labels: usize },
+    #[error("weight {weight} of pair {pair} is not a positive finite number")]
+    BadWeight { pair: usize, weight: f64 },
 }
 
 impl Confusion {
@@ -29,8 +29,8 @@ impl Confusion {
         pairs: impl IntoIterator<Item = (Option<usize>, Option<usize>)>,
     ) -> Result<Self, ConfusionError> {
         let mut table = Self::empty(labels);
-        for pair in pairs {
-            table.add(pair, 1.0)?;
+        for (place, pair) in pairs.into_iter().enumerate() {
+            table.add(place, pair, 1.0)?;
         }
         Ok(table)
     }
@@ -41,11 +41,11 @@ impl Confusion {
         pairs: impl IntoIterator<Item = ((Option<usize>, Option<usize>), f64)>,
     ) -> Result<Self, ConfusionError> {
         let mut table = Self { weighted: true, ..Self::empty(labels) };
-        for (pair, weight) in pairs {
+        for (place, (pair, weight)) in pairs.into_iter().enumerate() {
             if !(weight.is_finite() && weight > 0.0) {
-                return Err(ConfusionError::BadWeight(weight));
+                return Err(ConfusionError::BadWeight { pair: place, weight });
             }
-            table.add(pair, weight)?;
+            table.add(place, pair, weight)?;
         }
         Ok(table)
     }
@@ -54,20 +54,26 @@ impl Confusion {
         Self { labels, counts: vec![0.0; labels * labels], n: 0, n_dropped: 0, weighted: false }
     }
 
-    fn add(&mut self, pair: (Option<usize>, Option<usize>), weight: f64) -> Result<(), ConfusionError> {
-        for label in [pair.0, pair.1].into_iter().flatten() {
-            if label >= self.labels {
-                return Err(ConfusionError::UnknownLabel { label, labels: self.labels });
-            }
-        }
-        let (Some(row), Some(column)) = pair else {
-            self.n_dropped += 1;
-            return Ok(());
-        };
-        self.n += 1;
-        if let Some(count) = self.counts.get_mut(row * self.labels + column) {
+    fn add(
+        &mut self,
+        place: usize,
+        (row, column): (Option<usize>, Option<usize>),
+        weight: f64,
+    ) -> Result<(), ConfusionError> {
+        let labels = self.labels;
+        if let (Some(row), Some(column)) = (row, column)
+            && row < labels
+            && column < labels
+            && let Some(count) = self.counts.get_mut(row * labels + column)
+        {
             *count += weight;
+            self.n += 1;
+            return Ok(());
         }
+        if let Some(label) = [row, column].into_iter().flatten().find(|label| *label >= labels) {
+            return Err(ConfusionError::UnknownLabel { pair: place, label, labels });
+        }
+        self.n_dropped += 1;
         Ok(())
     }
 
@@ -153,16 +159,17 @@ mod tests {
 
     #[test]
     fn a_label_off_the_scale_is_an_error_not_a_dropped_pair() {
-        let error = Confusion::from_pairs(2, [(Some(0), Some(2))]).unwrap_err();
-        assert_eq!(error, ConfusionError::UnknownLabel { label: 2, labels: 2 });
-        assert_eq!(error.to_string(), "label 2 is not one of the 2 labels of the scale");
+        let error = Confusion::from_pairs(2, [(Some(0), Some(1)), (None, Some(2))]).unwrap_err();
+        assert_eq!(error, ConfusionError::UnknownLabel { pair: 1, label: 2, labels: 2 });
+        assert_eq!(error.to_string(), "label 2 of pair 1 is not one of the 2 labels of the scale");
     }
 
     #[test]
     fn a_weight_that_is_no_positive_number_is_an_error() {
         for weight in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let error = Confusion::from_weighted_pairs(2, [((Some(0), Some(1)), weight)]).unwrap_err();
-            assert!(matches!(error, ConfusionError::BadWeight(_)), "{weight}");
+            let pairs = [((Some(0), Some(1)), 1.0), ((None, None), weight)];
+            let error = Confusion::from_weighted_pairs(2, pairs).unwrap_err();
+            assert!(matches!(error, ConfusionError::BadWeight { pair: 1, .. }), "{weight}");
         }
     }
 

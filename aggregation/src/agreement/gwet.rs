@@ -2,6 +2,7 @@
 //! that says the prevailing label always has a high AC1 and no kappa.
 
 use crate::agreement::cohen::{Distance, distances};
+use crate::agreement::level::CoefficientError;
 use crate::agreement::ratings::{RatingCounts, standard_error};
 use crate::estimate::UndefinedReason;
 
@@ -24,22 +25,22 @@ pub struct GwetAc {
 ///
 /// `p_a` is the mean over units with two ratings of `Σ_k n_ik (n*_ik - 1) / (m_i (m_i - 1))`, with
 /// `n*_ik = Σ_l w_kl n_il` and `w = 1 - distance`; `p_e = Σw / (q (q - 1)) · Σ π_k (1 - π_k)` over all `q` declared
-/// labels. `Empty`, `NoPairableUnits`, or `SingleValueDomain` for one label. Source: Gwet 2008, British Journal of
-/// Mathematical and Statistical Psychology 61; `gwet.json`.
+/// labels. `positions` as for [`crate::agreement::cohen_kappa`]. `Empty`, `NoPairableUnits`, or `SingleValueDomain`
+/// for one label. Source: Gwet 2008, British Journal of Mathematical and Statistical Psychology 61; `gwet.json`.
 #[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
 pub fn gwet_ac(
     counts: &RatingCounts,
     distance: Distance,
     positions: Option<&[f64]>,
-) -> Result<GwetAc, UndefinedReason> {
+) -> Result<GwetAc, CoefficientError> {
     let (rated, q) = (counts.rated(), counts.labels());
+    let apart = distances(q, distance, positions)?;
     if rated.is_empty() {
-        return Err(UndefinedReason::Empty);
+        return Err(UndefinedReason::Empty.into());
     }
     if q < 2 {
-        return Err(UndefinedReason::SingleValueDomain);
+        return Err(UndefinedReason::SingleValueDomain.into());
     }
-    let apart = distances(q, distance, positions);
     let agreement = |(row, m): &(&[f64], f64)| {
         let near = |apart: &[f64]| row.iter().zip(apart).map(|(n, d)| n * (1.0 - d)).sum::<f64>();
         let agreeing: f64 = row.iter().zip(apart.chunks(q)).map(|(n, apart)| n * (near(apart) - 1.0)).sum();
@@ -48,14 +49,14 @@ pub fn gwet_ac(
     let agreements: Vec<Option<f64>> = rated.iter().map(agreement).collect();
     let pairable = agreements.iter().flatten().count();
     if pairable == 0 {
-        return Err(UndefinedReason::NoPairableUnits);
+        return Err(UndefinedReason::NoPairableUnits.into());
     }
     let p_a = agreements.iter().flatten().sum::<f64>() / pairable as f64;
     let shares = counts.shares();
     let weight = apart.iter().map(|d| 1.0 - d).sum::<f64>() / (q as f64 * (q as f64 - 1.0));
     let p_e = weight * shares.iter().map(|share| share * (1.0 - share)).sum::<f64>();
     if 1.0 - p_e <= 4.0 * f64::EPSILON {
-        return Err(UndefinedReason::DegenerateMarginals);
+        return Err(UndefinedReason::DegenerateMarginals.into());
     }
     let coefficient = (p_a - p_e) / (1.0 - p_e);
     let chance = |(row, m): &(&[f64], f64)| {

@@ -6,6 +6,7 @@ mod confusion;
 mod fleiss;
 mod gwet;
 mod krippendorff;
+pub(crate) mod level;
 mod ratings;
 mod resampled;
 
@@ -14,6 +15,8 @@ pub use cohen::{CohenKappa, Distance, Kappa, StandardError, cohen_kappa};
 pub use confusion::{BinaryIndexes, Confusion, ConfusionError};
 pub use fleiss::{FleissKappa, fleiss_kappa};
 pub use gwet::{GwetAc, gwet_ac};
-pub use krippendorff::{AlphaError, KrippendorffAlpha, Level, krippendorff_alpha};
+pub use krippendorff::{KrippendorffAlpha, bootstrap_alpha, krippendorff_alpha};
+pub use level::{CoefficientError, Level, PositionsError};
 pub use ratings::{RatingCounts, RatingsError};
-pub use resampled::{bootstrap_kappa, jackknife_kappa};
+pub use resampled::{ACCELERATED_FROM, IntervalMethod, bootstrap_kappa, jackknife_kappa, kappa_interval};
+pub(crate) use resampled::{Kernel, interval_of};

@@ -1,5 +1,7 @@
 //! How often each unit got each label: all that agreement of many raters needs.
 
+use crate::agreement::confusion::Confusion;
+
 /// One row of label counts a unit. Labels are indexes into the declared scale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RatingCounts {
@@ -39,6 +41,27 @@ impl RatingCounts {
         }
         let rows = counts.iter().map(|row| row.iter().copied().map(f64::from).collect()).collect();
         Ok(Self { labels, rows })
+    }
+
+    /// The pairs of an unweighted table, one unit a pair.
+    pub(crate) fn of_pairs(table: &Confusion) -> Self {
+        let labels = table.labels();
+        let mut rows = Vec::with_capacity(table.n());
+        for (row, column, count) in table.cells() {
+            let mut unit = vec![0.0; labels];
+            for label in [row, column] {
+                if let Some(own) = unit.get_mut(label) {
+                    *own += 1.0;
+                }
+            }
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "unweighted counts are whole"
+            )]
+            rows.extend(std::iter::repeat_n(unit, count as usize));
+        }
+        Self { labels, rows }
     }
 
     /// Labels of the scale, used or not.

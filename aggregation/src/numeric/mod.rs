@@ -6,6 +6,7 @@ mod correlation;
 mod exact;
 mod hypothesis;
 mod intervals;
+mod mann_whitney;
 mod quantile;
 mod special;
 
@@ -15,5 +16,6 @@ pub use correlation::{Correlation, CorrelationError, partial, partial_spearman, 
 pub use exact::{clopper_pearson, clopper_pearson_lower, clopper_pearson_upper};
 pub use hypothesis::{HypothesisError, McNemar, holm, mc_nemar, sign_test};
 pub use intervals::{normal_quantile, wilson};
+pub use mann_whitney::{MannWhitney, MannWhitneyError, mann_whitney};
 pub use quantile::quantile;
 pub use special::{beta_quantile, binomial_cdf, normal_cdf, student_quantile};

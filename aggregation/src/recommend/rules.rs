@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::Refusal;
-use crate::agreement::{Confusion, Distance, cohen_kappa};
+use crate::agreement::level::distance_on;
+use crate::agreement::{Confusion, cohen_kappa};
 use crate::dawid_skene::{Dimensions, ErrorModel, Settings, TaskVotes, solve};
 use crate::labelled::{LabelledCase, LabelledCases, agreement};
 use crate::panel_vote::{AppliedMethod, Method, Weights};
@@ -79,17 +80,12 @@ fn best_judge(scale: &Scale, judges: &[JudgeId], known: &[&LabelledCase]) -> Opt
 /// Each judge's kappa with the labels: plain on labels, quadratic on ordinal scales, linear on pairs with the tie
 /// half-way, so that a judge that contradicts itself is half right. An undefined kappa weighs nothing.
 fn kappas(scale: &Scale, judges: &[JudgeId], known: &[&LabelledCase]) -> Weights {
-    let pair_places = [0.0, 1.0, 0.5];
-    let (distance, places): (Distance, Option<&[f64]>) = match scale {
-        Scale::Ordinal(labels) => (Distance::Quadratic, Some(labels.values())),
-        Scale::Pairwise { .. } => (Distance::Linear, Some(&pair_places)),
-        Scale::Continuous(_) | Scale::Nominal(_) | Scale::PassFail => (Distance::Nominal, None),
-    };
+    let (distance, positions) = distance_on(scale);
     let kappa = |judge: &JudgeId| {
         let class = |value| scale.class_of(value);
         let pairs = known.iter().map(|case| (case.value_of(judge).and_then(class), class(case.label)));
         let table = Confusion::from_pairs(scale.vote_classes()?, pairs).ok()?;
-        cohen_kappa(&table, distance, places).kappa.ok().map(|kappa| kappa.value)
+        cohen_kappa(&table, distance, positions).ok()?.kappa.ok().map(|kappa| kappa.value)
     };
     Weights(judges.iter().filter_map(|judge| Some((judge.clone(), kappa(judge)?))).collect())
 }

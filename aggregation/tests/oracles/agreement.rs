@@ -72,7 +72,7 @@ fn declared_labels(declared: &Json, raters: &[Vec<Json>; 2]) -> Vec<Json> {
 }
 
 fn kappa_columns(table: &Confusion, distance: Distance, positions: Option<&Vec<f64>>) -> Computed {
-    let cohen = cohen_kappa(table, distance, positions.map(Vec::as_slice));
+    let cohen = cohen_kappa(table, distance, positions.map(Vec::as_slice)).unwrap();
     let mut computed = Computed::default();
     computed.set("n", cohen.n);
     computed.set("n_dropped", cohen.n_dropped);

@@ -1,9 +1,10 @@
 //! Tests of counts.
 
-use aggregation::numeric::{holm, mc_nemar};
+use aggregation::UndefinedReason;
+use aggregation::numeric::{MannWhitneyError, holm, mann_whitney, mc_nemar};
 use serde_json::Value as Json;
 
-use crate::harness::{Computed, check_adjusted, present};
+use crate::harness::{Computed, check, check_adjusted, present};
 
 #[test]
 fn oracles_mcnemar() {
@@ -38,4 +39,23 @@ fn oracles_holm() {
         // Benjamini and Hochberg's values are not offered.
         |_, expected| drop(expected.remove("bh")),
     );
+}
+
+#[test]
+fn oracles_mann_whitney() {
+    check("mann_whitney", |input| {
+        let own = mann_whitney(&present(&input["x"]), &present(&input["y"])).map_err(|error| match error {
+            MannWhitneyError::Undefined(reason) => reason,
+            MannWhitneyError::NotFinite { .. } => UndefinedReason::TooFew,
+        });
+        let mut computed = Computed::default();
+        computed.set_result("u", own.map(|own| own.u));
+        computed.set_result("p_asymptotic", own.map(|own| own.p));
+        computed.set_result("a12", own.map(|own| own.a12));
+        computed.set_result("cliffs_delta", own.map(|own| own.cliffs_delta));
+        if let Some(p) = own.ok().and_then(|own| own.p_exact) {
+            computed.set("p_exact", p);
+        }
+        computed
+    });
 }

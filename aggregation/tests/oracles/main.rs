@@ -13,6 +13,7 @@
 mod agreement;
 mod bias;
 mod disagreement;
+mod drift;
 mod expected_score;
 mod gate;
 mod harness;

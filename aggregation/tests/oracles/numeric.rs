@@ -82,7 +82,7 @@ fn given(input: &Json, confidence: f64) -> Computed {
                 let index = |x: &f64| Some(whole(*x) - 1);
                 let (a, b) = (kept(&data[0]), kept(&data[1]));
                 let table = Confusion::from_pairs(5, a.iter().map(index).zip(b.iter().map(index))).unwrap();
-                cohen_kappa(&table, Distance::Quadratic, None).kappa.unwrap().value
+                cohen_kappa(&table, Distance::Quadratic, None).unwrap().kappa.unwrap().value
             }
             other => panic!("unknown statistic {other}"),
         }

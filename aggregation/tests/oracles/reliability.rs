@@ -1,7 +1,8 @@
 //! Agreement of any number of raters.
 
+use aggregation::UndefinedReason;
 use aggregation::agreement::{
-    AlphaError, Distance, Level, RatingCounts, fleiss_kappa, gwet_ac, krippendorff_alpha, landis_koch,
+    CoefficientError, Distance, Level, RatingCounts, fleiss_kappa, gwet_ac, krippendorff_alpha, landis_koch,
 };
 use serde_json::Value as Json;
 
@@ -64,10 +65,7 @@ fn oracles_krippendorff() {
             }
             other => panic!("unknown level {other}"),
         };
-        let alpha = krippendorff_alpha(&counts, level).map_err(|error| match error {
-            AlphaError::Undefined(reason) => reason,
-            other => panic!("{other}"),
-        });
+        let alpha = krippendorff_alpha(&counts, level).map_err(undefined);
         let mut computed = Computed::default();
         computed.set("n_pairable_units", alpha.ok().map(|alpha| alpha.n_pairable_units));
         computed.set_result("alpha", alpha.map(|alpha| alpha.alpha));
@@ -88,7 +86,7 @@ fn oracles_gwet() {
             other => panic!("unknown weights {other}"),
         };
         let positions: Option<Vec<f64>> = labels.iter().map(Json::as_f64).collect();
-        let ac = gwet_ac(&counts, distance, positions.as_deref());
+        let ac = gwet_ac(&counts, distance, positions.as_deref()).map_err(undefined);
         let mut computed = Computed::default();
         computed.set("p_a", ac.ok().map(|ac| ac.p_a));
         computed.set("p_e", ac.ok().map(|ac| ac.p_e));
@@ -96,4 +94,11 @@ fn oracles_gwet() {
         computed.set_result("coefficient", ac.map(|ac| ac.coefficient));
         computed
     });
+}
+
+fn undefined(error: CoefficientError) -> UndefinedReason {
+    match error {
+        CoefficientError::Undefined(reason) => reason,
+        CoefficientError::Positions(error) => panic!("{error}"),
+    }
 }

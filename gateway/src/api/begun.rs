@@ -129,7 +129,7 @@ pub async fn begin(
         panel_version: panel.version.clone(),
         input_hash: None,
         case_total: i64::try_from(cases.len()).ok(),
-        settings: RunOptions::settings(options.seed, options.allow_kin, options.use_cache),
+        settings: options.settings(),
         created_us: app.engine().now_us(),
     };
     let new = NewRun { row: run, panel, seed: options.seed, options: options.to_json(), cases };

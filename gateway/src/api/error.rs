@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::engine::{BadKey, EngineError};
+use crate::gate::GateFault;
 use crate::intake::FieldProblem;
 use crate::store::StoreError;
 
@@ -80,6 +81,8 @@ pub enum ApiError {
     BadQuery(String),
     #[error("no run `{0}`; hint: `GET /v1/runs` lists them")]
     UnknownRun(String),
+    #[error(transparent)]
+    Gate(GateFault),
     #[error("no verdict `{0}`")]
     UnknownVerdict(String),
     #[error("the case is not valid")]
@@ -120,8 +123,15 @@ impl ApiError {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::TooManyRuns { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Self::RunConflict(_) => StatusCode::CONFLICT,
-            Self::InvalidCase(_)
+            Self::RunConflict(_)
+            | Self::Gate(GateFault::OtherVersion { .. } | GateFault::MixedVersions { .. }) => {
+                StatusCode::CONFLICT
+            }
+            Self::Gate(GateFault::Engine(_) | GateFault::Store(_) | GateFault::Scores { .. }) => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+            Self::Gate(_)
+            | Self::InvalidCase(_)
             | Self::InvalidRun(_)
             | Self::IdempotencyConflict
             | Self::NoQuorumByKinship { .. }
@@ -144,6 +154,10 @@ impl ApiError {
             Self::UnknownPanel { .. } => ("unknown-panel", "There is no such panel"),
             Self::BadQuery(_) => ("bad-query", "The query is not usable"),
             Self::UnknownRun(_) => ("unknown-run", "There is no such run"),
+            Self::Gate(GateFault::Engine(_) | GateFault::Store(_) | GateFault::Scores { .. }) => {
+                ("internal", "Something failed here")
+            }
+            Self::Gate(_) => ("no-gate", "The run cannot be held against this"),
             Self::UnknownVerdict(_) => ("unknown-verdict", "There is no such verdict"),
             Self::InvalidCase(_) => ("invalid-case", "The case is not valid"),
             Self::InvalidRun(_) => ("invalid-run", "The run cannot be begun as it is"),
@@ -195,6 +209,7 @@ pub fn problem_kinds() -> Vec<ProblemBody> {
         ApiError::UnknownPanel { name: word(), known: word() },
         ApiError::BadQuery(word()),
         ApiError::UnknownRun(word()),
+        ApiError::Gate(GateFault::NotPinned { run: word() }),
         ApiError::UnknownVerdict(word()),
         ApiError::InvalidCase(Vec::new()),
         ApiError::InvalidRun(Vec::new()),

@@ -5,6 +5,7 @@ mod body;
 mod docs;
 mod error;
 mod events;
+mod gate;
 mod guard;
 mod idempotency;
 mod judges;
@@ -63,6 +64,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(events::events))
         .routes(routes!(begun::resume))
         .routes(routes!(begun::stop))
+        .routes(routes!(gate::show))
         .routes(routes!(panels::list))
         .routes(routes!(judges::list))
         .routes(routes!(operations::health))

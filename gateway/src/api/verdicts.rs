@@ -93,6 +93,7 @@ pub async fn create(
         run: None,
         position: 0,
         use_cache: request.cache,
+        cache_since_us: 0,
         resumed: false,
         retry: None,
         seed: 0,

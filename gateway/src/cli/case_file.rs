@@ -6,7 +6,7 @@ use anyhow::Context;
 
 use super::exit::{Exit, Failure};
 use super::{RunArgs, output};
-use crate::intake::{CaseFile, FieldMap, IntakeOptions, Report, validate};
+use crate::intake::{Against, CaseFile, FieldMap, IntakeOptions, Report, validate};
 use crate::panel::Panel;
 use crate::run::checks::{self, Unaskable};
 use crate::settings::Config;
@@ -24,8 +24,9 @@ pub(super) async fn check(
     config: &Config,
     panel: &Panel,
     args: &RunArgs,
+    against: Option<Against>,
 ) -> Result<CheckedFile, Failure> {
-    let options = options(panel, args)?;
+    let options = IntakeOptions { against, ..options(panel, args)? };
     let (file, report) = check_cases(path, &options).await?;
     refuse_bad_cases(path, &report, args)?;
     for warning in report.warnings() {
@@ -37,11 +38,12 @@ pub(super) async fn check(
 }
 
 fn options(panel: &Panel, args: &RunArgs) -> Result<IntakeOptions, Failure> {
+    Ok(IntakeOptions { map: map(args)?, candidate_texts: checks::candidate_texts(panel), against: None })
+}
+
+pub(super) fn map(args: &RunArgs) -> Result<FieldMap, Failure> {
     let map = args.map.as_deref().map(str::parse::<FieldMap>).transpose();
-    Ok(IntakeOptions {
-        map: map.map_err(|error| Failure::new(Exit::Usage, error))?.unwrap_or_default(),
-        candidate_texts: checks::candidate_texts(panel),
-    })
+    Ok(map.map_err(|error| Failure::new(Exit::Usage, error))?.unwrap_or_default())
 }
 
 /// Reads the whole file once, before any call.

@@ -17,9 +17,10 @@ use crate::app::App;
 use crate::case::Case;
 use crate::engine::EngineError;
 use crate::engine::run::{RunSpec, usual_concurrency};
+use crate::gate::BaselineReport;
 use crate::intake::{CaseFile, IntakeOptions};
 use crate::panel::Panel;
-use crate::run::{RunOptions, Tally, judge_cases};
+use crate::run::{RunSettings, Tally, judge_cases};
 use crate::settings::Environment;
 use crate::shutdown::Signals;
 use crate::store::rows::{RunKind, RunRow, WorkStatus};
@@ -27,6 +28,8 @@ use crate::verdict::CaseVerdict;
 
 /// Cases read ahead of the judges.
 const READ_AHEAD: usize = 64;
+/// Judgments that a comparison with a baseline may reuse are at most a week old.
+const PINNED_FOR_US: i64 = 7 * 24 * 3600 * 1_000_000;
 /// Verdicts that the table on screen shows one by one; larger runs show the summary only.
 const MAX_ROWS: usize = 60;
 
@@ -36,6 +39,8 @@ pub(super) struct Job {
     pub command: String,
     pub panel: Arc<Panel>,
     pub cases: CheckedFile,
+    /// Pinned outputs that the cases are held against.
+    pub baseline: Option<BaselineReport>,
     /// Whether the summary is printed at the end.
     pub prints_table: bool,
 }
@@ -67,6 +72,7 @@ pub(super) async fn judge_all(
         askers: Arc::clone(&app.in_force().askers),
         concurrency: args.jobs.map_or_else(|| usual_concurrency(&job.panel), usize::from),
         use_cache: !args.no_cache,
+        cache_since_us: job.baseline.as_ref().map_or(0, |_| app.engine().now_us() - PINNED_FOR_US),
         resumed,
         retry_errors: args.retry_errors,
         seed: args.seed,
@@ -79,7 +85,8 @@ pub(super) async fn judge_all(
     if !args.quiet {
         announce(&run_id, &job);
     }
-    let mut progress = Progress::new(job.cases.report.cases, args.quiet, Environment::of_process().is_in_ci());
+    let mut progress =
+        Progress::new(job.cases.report.cases, args.quiet, Environment::of_process().is_in_ci());
     let (cases, reader) = read_cases(job.cases.file, job.cases.options, stop.clone());
     let most_rows = if job.prints_table { MAX_ROWS } else { 0 };
     let mut rows = Vec::new();
@@ -157,6 +164,12 @@ async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool
     let engine = app.engine();
     let Some(wanted) = &args.resume else {
         let id = app.draw_id();
+        let settings = RunSettings {
+            seed: args.seed,
+            allow_kin: args.allow_kin,
+            cache: !args.no_cache,
+            baseline: job.baseline.clone(),
+        };
         let run = RunRow {
             id: id.clone(),
             project: DEFAULT_PROJECT.to_owned(),
@@ -165,7 +178,7 @@ async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool
             panel_version: job.panel.version.clone(),
             input_hash: None,
             case_total: i64::try_from(job.cases.report.cases).ok(),
-            settings: RunOptions::settings(args.seed, args.allow_kin, !args.no_cache),
+            settings: serde_json::to_string(&settings).context("write the settings of the run")?,
             created_us: engine.now_us(),
         };
         engine.create_run(&run).await.map_err(|error| Failure::new(Exit::Internal, error))?;

@@ -1,16 +1,19 @@
 //! `tribunal gate`: cases judged, or a stored run, held against thresholds.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aggregation::Decision;
-use aggregation::gate::GateRule;
+use aggregation::gate::{Claim, GateRule};
 
 use super::case_run::{Job, Sink, judge_all};
 use super::exit::{Exit, Failure};
-use super::{GateArgs, OnInconclusive, Rule, budget, case_file, gate_table, output, setup};
+use super::{Compare, Correct, GateArgs, OnInconclusive, Rule, budget, case_file, gate_table, output, setup};
 use crate::app::App;
-use crate::gate::{BadTerms, GateFault, GateReport, GateTerms, RunGate, Threshold, measure};
+use crate::gate::{
+    BadTerms, BaselineReport, GateFault, GateReport, GateTerms, Labels, Threshold, measure_stored,
+};
+use crate::intake::{Against, Baseline, BaselineFault, CaseFile, IntakeOptions};
 use crate::judge::ProviderKind;
 use crate::panel::Panel;
 use crate::settings::{Config, Source};
@@ -28,7 +31,7 @@ pub async fn run(source: &Source, args: GateArgs) -> Result<Exit, Failure> {
     setup::print_warnings(&config);
     let signals = Signals::listen();
     let report = match (&args.stored, args.cases.as_deref()) {
-        (Some(run), _) => of_stored(config, &asked, run).await?,
+        (Some(run), _) => of_stored(config, &asked, &args, run).await?,
         (None, Some(path)) => match of_cases(config, &asked, path, &args, &signals).await? {
             Ok(report) => report,
             Err(exit) => return Ok(exit),
@@ -62,6 +65,9 @@ fn asked(config: &Config, args: &GateArgs) -> Result<Vec<Asked>, Failure> {
         ));
     }
     let terms = &args.terms;
+    if panels.len() > 1 && terms.labels.is_some() {
+        return Err(Failure::usage("labels are of one rubric; hint: name one panel with -p"));
+    }
     let min = shares(&panels, &terms.min)?;
     let pass_rate = shares(&panels, &terms.pass_rate)?;
     let mut asked = Vec::new();
@@ -73,8 +79,10 @@ fn asked(config: &Config, args: &GateArgs) -> Result<Vec<Asked>, Failure> {
         };
         let own = GateTerms {
             rule,
+            claim: if terms.superior { Claim::Superior } else { Claim::NonInferior { margin: terms.margin } },
             min_cases: terms.min_cases,
             require_calibration: terms.require_calibration,
+            correct: terms.correct == Some(Correct::Ppi),
             ..own
         };
         refuse_replay(&panel, terms.allow_replay)?;
@@ -112,23 +120,40 @@ fn refuse_replay(panel: &Panel, allowed: bool) -> Result<(), Failure> {
     }
 }
 
-async fn of_stored(config: Config, asked: &[Asked], run: &str) -> Result<GateReport, Failure> {
+async fn of_stored(
+    config: Config,
+    asked: &[Asked],
+    args: &GateArgs,
+    run: &str,
+) -> Result<GateReport, Failure> {
+    let Some(Asked { panel, terms }) = asked.first() else { return Err(Failure::usage("no panel")) };
+    if args.terms.baseline.is_some() {
+        return Err(Failure::usage(
+            "a stored run has its baseline; hint: leave --baseline out, or name cases",
+        ));
+    }
+    let labels = labels(args, panel)?;
     let app = App::build(config).await.map_err(setup::app_failure)?;
-    let measured = measure_stored(&app, asked, run).await;
+    let measured = async {
+        let stored = setup::find_run(&app, run).await?;
+        measure_stored(app.engine(), &stored, panel, terms, labels.as_ref()).await.map_err(fault)
+    };
+    let measured = measured.await;
     app.shut_down(crate::api::SHUTDOWN_GRACE).await;
     measured.map(|run| GateReport::of(vec![run]))
 }
 
-async fn measure_stored(app: &App, asked: &[Asked], run: &str) -> Result<RunGate, Failure> {
-    let Some(Asked { panel, terms }) = asked.first() else { return Err(Failure::usage("no panel")) };
-    let stored = setup::find_run(app, run).await?;
-    if stored.run.panel != panel.name {
-        return Err(Failure::usage(format!(
-            "run {} was judged by panel `{}`; hint: -p {}",
-            stored.run.id, stored.run.panel, stored.run.panel
-        )));
-    }
-    measure(app.engine(), &stored, panel, terms).await.map_err(fault)
+fn labels(args: &GateArgs, panel: &Panel) -> Result<Option<Labels>, Failure> {
+    let read = |path: &PathBuf| Labels::read(path, panel).map_err(|error| Failure::new(Exit::BadData, error));
+    args.terms.labels.as_ref().map(read).transpose()
+}
+
+/// What one run of a panel is for.
+struct Part {
+    panel: Arc<Panel>,
+    /// `None`: the outputs of the baseline, judged by themselves for the next part.
+    terms: Option<GateTerms>,
+    job: Job,
 }
 
 /// Judges the cases with each panel, then measures the runs; an exit code where a run ended without anything to measure.
@@ -139,44 +164,143 @@ async fn of_cases(
     args: &GateArgs,
     signals: &Signals,
 ) -> Result<Result<GateReport, Exit>, Failure> {
-    let mut jobs = Vec::new();
+    let baseline = baseline(path, args)?;
+    let mut parts = Vec::new();
     for Asked { panel, terms } in asked {
         setup::refuse_unconnected(&config, panel)?;
         if args.run.max_cost.is_some() {
             budget::refuse_unknown_prices(panel)?;
         }
-        let cases = case_file::check(path, &config, panel, &args.run).await?;
-        terms.check_modes(cases.report.modes.keys().copied()).map_err(usage)?;
-        let command = format!("tribunal gate {} -p {}", path.display(), panel.name);
-        jobs.push(Job { command, panel: Arc::clone(panel), cases, prints_table: false });
+        parts.extend(plan(&config, panel, terms, baseline.as_ref(), path, args).await?);
     }
+    if parts.len() > 1 && args.run.resume.is_some() {
+        return Err(Failure::usage(
+            "this gate makes several runs, and one run is resumed; hint: begin again, what was judged comes from the cache",
+        ));
+    }
+    let labels = match asked.first() {
+        Some(first) => labels(args, &first.panel)?,
+        None => None,
+    };
     let mut sink = Sink::open(args.run.out.as_deref(), false)?;
     let app = App::build(config).await.map_err(setup::app_failure)?;
+    let judged = judge_parts(&app, parts, labels.as_ref(), args, &mut sink, signals).await;
+    setup::shut_down(&app, signals).await;
+    judged
+}
+
+async fn judge_parts(
+    app: &App,
+    parts: Vec<Part>,
+    labels: Option<&Labels>,
+    args: &GateArgs,
+    sink: &mut Sink,
+    signals: &Signals,
+) -> Result<Result<GateReport, Exit>, Failure> {
     let mut runs = Vec::new();
     let mut worst = Exit::Pass;
-    for (job, Asked { panel, terms }) in jobs.into_iter().zip(asked) {
-        let measured = async {
-            let judged = judge_all(&app, job, &args.run, &mut sink, signals).await?;
-            if judged.exit != Exit::Pass {
-                return Ok(Err(judged.exit));
-            }
-            let stored = setup::find_run(&app, &judged.run).await?;
-            measure(app.engine(), &stored, panel, terms).await.map(Ok).map_err(fault)
-        };
-        match measured.await {
-            Ok(Ok(run)) => runs.push(run),
-            Ok(Err(exit)) => worst = worst.and(exit),
-            Err(failure) => {
-                setup::shut_down(&app, signals).await;
-                return Err(failure);
-            }
+    let mut pinned: Option<String> = None;
+    for Part { panel, terms, mut job } in parts {
+        if let (Some(_), Some(own)) = (&terms, &mut job.baseline) {
+            own.run = pinned.take();
         }
-        if worst == Exit::Interrupted {
+        let judged = judge_all(app, job, &args.run, sink, signals).await?;
+        worst = worst.and(judged.exit);
+        if judged.exit == Exit::Interrupted {
             break;
         }
+        match terms {
+            None => pinned = Some(judged.run),
+            Some(terms) if worst == Exit::Pass => {
+                let stored = setup::find_run(app, &judged.run).await?;
+                let measured = measure_stored(app.engine(), &stored, &panel, &terms, labels).await;
+                runs.push(measured.map_err(fault)?);
+            }
+            Some(_) => {}
+        }
     }
-    setup::shut_down(&app, signals).await;
     Ok(if worst == Exit::Pass { Ok(GateReport::of(runs)) } else { Err(worst) })
+}
+
+/// The pinned outputs that cases are compared with.
+fn baseline(cases: &Path, args: &GateArgs) -> Result<Option<Arc<Baseline>>, Failure> {
+    let bad_data = |error: BaselineFault| Failure::new(Exit::BadData, error);
+    let Some(path) = &args.terms.baseline else { return Ok(None) };
+    let baseline = if is_b(path) {
+        if cases == Path::new("-") {
+            return Err(Failure::usage("pairs to be pinned come from a file; hint: write the cases to one"));
+        }
+        let options = IntakeOptions { map: case_file::map(&args.run)?, ..IntakeOptions::default() };
+        let file = CaseFile::open(cases).map_err(|error| bad_data(error.into()))?;
+        Baseline::of_pairs(&file, &options).map_err(bad_data)?
+    } else {
+        Baseline::read(path).map_err(bad_data)?
+    };
+    match &args.terms.baseline_hash {
+        Some(wanted) if *wanted != baseline.hash => Err(Failure::new(
+            Exit::Configuration,
+            anyhow::Error::msg(format!(
+                "baseline `{}` has the hash {}, not {wanted}; hint: a new baseline begins a new series: pin it with --baseline-hash {}",
+                baseline.name, baseline.hash, baseline.hash
+            )),
+        )),
+        Some(_) | None => Ok(Some(Arc::new(baseline))),
+    }
+}
+
+/// `b`: the second answers of the cases themselves.
+fn is_b(path: &Path) -> bool {
+    path == Path::new("b")
+}
+
+/// The runs that one panel needs: its own thresholds, and what is compared with a baseline.
+async fn plan(
+    config: &Config,
+    panel: &Arc<Panel>,
+    terms: &GateTerms,
+    baseline: Option<&Arc<Baseline>>,
+    path: &Path,
+    args: &GateArgs,
+) -> Result<Vec<Part>, Failure> {
+    let named =
+        baseline.map(|own| BaselineReport { name: own.name.clone(), hash: own.hash.clone(), run: None });
+    let is_b = args.terms.baseline.as_deref().is_some_and(is_b);
+    let part =
+        async |held: Option<&GateTerms>, against: Option<Against>, baseline: Option<BaselineReport>| {
+            let cases = case_file::check(path, config, panel, &args.run, against).await?;
+            if let Some(held) = held {
+                held.check_modes(cases.report.modes.keys().copied()).map_err(usage)?;
+            }
+            let command = format!("tribunal gate {} -p {}", path.display(), panel.name);
+            let job = Job { command, panel: Arc::clone(panel), cases, baseline, prints_table: false };
+            Ok::<_, Failure>(Part { panel: Arc::clone(panel), terms: held.map(|_| terms.clone()), job })
+        };
+    let Some(baseline) = baseline else {
+        terms.check_any(panel).map_err(usage)?;
+        return Ok(vec![part(Some(terms), None, None).await?]);
+    };
+    match args.terms.compare {
+        Compare::Scores if is_b => {
+            Err(Failure::usage("pairs have no scores of their own; hint: --compare pairs"))
+        }
+        Compare::Scores => {
+            let instead = Against::Instead(Arc::clone(baseline));
+            let differences = terms.with_differences(panel).map_err(usage)?;
+            Ok(vec![
+                part(None, Some(instead), named.clone()).await?,
+                part(Some(&differences), None, named).await?,
+            ])
+        }
+        Compare::Pairs => {
+            let pair = (!is_b).then(|| Against::Pair(Arc::clone(baseline)));
+            let mut parts = vec![part(Some(&terms.for_pairs(panel)), pair, named).await?];
+            // Thresholds are for outputs by themselves, and pairs have none.
+            if !terms.requirements.is_empty() && !is_b {
+                parts.push(part(Some(terms), None, None).await?);
+            }
+            Ok(parts)
+        }
+    }
 }
 
 fn conclude(report: &GateReport, args: &GateArgs) -> Result<Exit, Failure> {
@@ -205,7 +329,8 @@ fn usage(error: BadTerms) -> Failure {
 fn fault(error: GateFault) -> Failure {
     let exit = match &error {
         GateFault::OtherVersion { .. } | GateFault::MixedVersions { .. } => Exit::Configuration,
-        GateFault::Terms(_) => Exit::Usage,
+        GateFault::Terms(_) | GateFault::NotPinned { .. } | GateFault::OtherPanel { .. } => Exit::Usage,
+        GateFault::Labels(_) | GateFault::NoBaselineRun { .. } => Exit::BadData,
         GateFault::Engine(_) | GateFault::Store(_) | GateFault::Scores { .. } => Exit::Internal,
     };
     Failure::new(exit, error)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use aggregation::Decision;
 
 use super::table::{Column, render as table};
-use crate::gate::{GateReport, Measure, RequirementReport, RunGate, apart};
+use crate::gate::{GateReport, RequirementReport, RunGate, apart};
 
 pub(super) fn render(report: &GateReport) -> String {
     let mut text = String::new();
@@ -63,7 +63,7 @@ fn row(run: &RunGate, own: &RequirementReport) -> Vec<String> {
         word(own.decision).to_owned(),
         own.criterion.clone(),
         own.mode.to_string(),
-        measure(own.measure).to_owned(),
+        own.measure.name().to_owned(),
         figure(own.estimate),
         figure(own.lower),
         figure(own.upper),
@@ -71,13 +71,6 @@ fn row(run: &RunGate, own: &RequirementReport) -> Vec<String> {
         coverage.map_or_else(|| String::from("-"), |share| format!("{:.1} %", share * 100.0)),
         own.n.to_string(),
     ]
-}
-
-fn measure(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Mean => "mean",
-        Measure::PassRate => "pass rate",
-    }
 }
 
 fn word(decision: Decision) -> &'static str {

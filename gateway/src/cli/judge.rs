@@ -22,7 +22,7 @@ pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
         return single::run(config, panel, &args).await;
     };
     setup::print_warnings(&config);
-    let cases = case_file::check(path, &config, &panel, &args.run).await?;
+    let cases = case_file::check(path, &config, &panel, &args.run, None).await?;
     if args.dry_run {
         let estimated = tokio::task::spawn_blocking(move || {
             estimate::estimate(&panel, &cases.file, &cases.options, &config.models, args.run.allow_kin)
@@ -38,6 +38,7 @@ pub async fn run(source: &Source, args: JudgeArgs) -> Result<Exit, Failure> {
         command: format!("tribunal judge {}{named}", path.display()),
         panel: Arc::clone(&panel),
         cases,
+        baseline: None,
         prints_table: !args.run.quiet && !args.json,
     };
     let mut sink = Sink::open(args.run.out.as_deref(), args.json)?;

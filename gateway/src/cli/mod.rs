@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use self::exit::{Exit, Failure};
-use crate::gate::Threshold;
+use crate::gate::{Threshold, USUAL_MARGIN};
 
 /// A panel of LLM judges: cases in, one verdict with its evidence out.
 #[derive(Debug, Parser)]
@@ -190,6 +190,27 @@ pub struct GateTermsArgs {
     /// Least share of cases that pass, 0 to 1; in place of the one in panel.yaml.
     #[arg(long, value_name = "CRITERION=SHARE", value_delimiter = ',')]
     pub pass_rate: Vec<Threshold>,
+    /// Pinned outputs to compare with, one `output` an id; `b`: the `b` of the cases' own pairs.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Refuse a baseline with another hash than this one.
+    #[arg(long, requires = "baseline", value_name = "HASH")]
+    pub baseline_hash: Option<String>,
+    /// How outputs are compared with the baseline's.
+    #[arg(long, value_enum, default_value_t = Compare::Pairs, requires = "baseline", value_name = "HOW")]
+    pub compare: Compare,
+    /// How much worse than the baseline is still no worse, as a share.
+    #[arg(long, default_value_t = USUAL_MARGIN, value_parser = share, value_name = "SHARE")]
+    pub margin: f64,
+    /// Demand that the outputs are better than the baseline's.
+    #[arg(long, conflicts_with = "margin")]
+    pub superior: bool,
+    /// People's labels, a JSON line each: id, criterion, label. They stand for cases that wait for a person.
+    #[arg(long, value_name = "FILE")]
+    pub labels: Option<PathBuf>,
+    /// Correct the judges' figures by the labels, which have to be of cases drawn at random (or carry a `weight`).
+    #[arg(long, value_enum, requires = "labels", value_name = "HOW")]
+    pub correct: Option<Correct>,
     /// How a figure is held against its threshold.
     #[arg(long, value_enum, default_value_t = Rule::ThreeState, value_name = "RULE")]
     pub rule: Rule,
@@ -213,6 +234,20 @@ pub enum Rule {
     ThreeState,
     /// The figure alone.
     Point,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Compare {
+    /// The judges see both and say which is better: a win rate.
+    Pairs,
+    /// Both are judged by themselves: the mean difference of their scores.
+    Scores,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Correct {
+    /// Prediction-powered inference.
+    Ppi,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -302,6 +337,14 @@ pub struct ShowArgs {
     /// One JSON line a verdict.
     #[arg(long)]
     pub json: bool,
+}
+
+/// A share from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        Ok(_) | Err(_) => Err(String::from("write a share from 0 to 1, such as 0.05")),
+    }
 }
 
 /// Parses the arguments and runs the command; everything that goes wrong ends as an exit code.

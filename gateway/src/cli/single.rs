@@ -32,6 +32,7 @@ pub async fn run(config: Config, panel: Arc<Panel>, args: &JudgeArgs) -> Result<
             run: None,
             position: 0,
             use_cache: !args.run.no_cache,
+            cache_since_us: 0,
             resumed: false,
             retry: None,
             seed: args.run.seed,

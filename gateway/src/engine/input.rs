@@ -50,7 +50,14 @@ impl Engine {
         run: RunRow,
         fault: InputFault,
     ) -> impl Stream<Item = Case> + Send + use<> {
-        let pages = Pages { engine: Arc::clone(self), run, after: -1, page: VecDeque::new(), is_last: false, fault: None };
+        let pages = Pages {
+            engine: Arc::clone(self),
+            run,
+            after: -1,
+            page: VecDeque::new(),
+            is_last: false,
+            fault: None,
+        };
         futures::stream::unfold((pages, fault), |(mut pages, fault)| async move {
             match pages.next().await {
                 Ok(case) => case.map(|case| (case, (pages, fault))),

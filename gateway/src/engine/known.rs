@@ -45,7 +45,7 @@ pub(super) async fn find(
             })
             .collect();
         if !keys.is_empty() {
-            let cached = engine.store.cached_judgments(&work.project, &keys, 0).await?;
+            let cached = engine.store.cached_judgments(&work.project, &keys, work.cache_since_us).await?;
             fill_from_rows(engine, work, calls, &mut known, cached, Source::Cached).await?;
         }
     }

@@ -24,6 +24,8 @@ pub struct RunSpec {
     /// Cases in flight at once.
     pub concurrency: usize,
     pub use_cache: bool,
+    /// Earlier judgments from before this time, in microseconds, are not used.
+    pub cache_since_us: i64,
     /// Whether the run was begun before: its stored judgments and verdicts are taken, not asked again.
     pub resumed: bool,
     /// Whether a resumed run asks again for votes that are missing through failures.
@@ -108,6 +110,7 @@ async fn judge_or_load(engine: Arc<Engine>, spec: RunSpec, position: usize, case
         run: Some(spec.id),
         position: i64::try_from(position).unwrap_or(i64::MAX),
         use_cache: spec.use_cache,
+        cache_since_us: spec.cache_since_us,
         resumed: spec.resumed,
         retry,
         seed: spec.seed,

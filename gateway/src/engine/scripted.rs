@@ -98,6 +98,7 @@ impl Bench {
             run: None,
             position: 0,
             use_cache: false,
+            cache_since_us: 0,
             resumed: false,
             retry: None,
             seed: 0,

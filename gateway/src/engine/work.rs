@@ -25,6 +25,8 @@ pub struct JudgeRequest {
     pub position: i64,
     /// Whether earlier judgments with the same fingerprint may be used.
     pub use_cache: bool,
+    /// Earlier judgments from before this time, in microseconds, are not used.
+    pub cache_since_us: i64,
     /// Whether the run may hold judgments of this case from before an interruption.
     pub resumed: bool,
     /// The verdict that this one replaces: what failed then is asked again.
@@ -57,6 +59,7 @@ pub(super) struct Work {
     /// Hashes of this panel version.
     pub prints: Arc<PanelPrints>,
     pub use_cache: bool,
+    pub cache_since_us: i64,
     pub resumed: bool,
     pub retry: Option<Arc<Retry>>,
     pub allow_kin: bool,

@@ -55,12 +55,14 @@ impl Agreement {
                 let pair = (Some(cell / labels), Some(cell % labels));
                 std::iter::repeat_n(pair, usize::try_from(*count).unwrap_or(usize::MAX))
             });
-            let kappa = Confusion::from_pairs(labels, pairs)
-                .map(|table| cohen_kappa(&table, distance, positions).kappa);
-            let (kappa, undefined) = match kappa {
+            let kappa =
+                Confusion::from_pairs(labels, pairs).map_err(|error| error.to_string()).and_then(|table| {
+                    cohen_kappa(&table, distance, positions).map_err(|error| error.to_string())
+                });
+            let (kappa, undefined) = match kappa.map(|cohen| cohen.kappa) {
                 Ok(Ok(kappa)) => (Some(kappa.value), None),
                 Ok(Err(reason)) => (None, Some(reason.to_string())),
-                Err(error) => (None, Some(error.to_string())),
+                Err(error) => (None, Some(error)),
             };
             PairAgreement { first, second, n: table.iter().sum(), kappa, undefined }
         };

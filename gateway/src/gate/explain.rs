@@ -1,7 +1,7 @@
 //! A decision in one sentence, with enough digits for it to make sense.
 
 use aggregation::Decision;
-use aggregation::gate::{GateOutcome, GateReason, GateRule, SLACK};
+use aggregation::gate::{Claim, GateOutcome, GateReason, GateRule, SLACK};
 
 use super::report::Measure;
 use super::terms::{GateTerms, Requirement};
@@ -19,23 +19,28 @@ pub fn apart(figure: f64, threshold: f64) -> String {
 }
 
 pub(super) fn explain(requirement: &Requirement, terms: &GateTerms, outcome: &GateOutcome) -> String {
-    let (name, threshold) = (noun(requirement.measure), requirement.threshold);
+    let (name, threshold) = (requirement.measure.name(), requirement.threshold);
     let Ok(estimate) = outcome.estimate else { return String::from("no case has a score") };
     let figure = format!("{name} {}", apart(estimate, threshold));
     let bounds = outcome.bounds.ok().map(|own| (apart(own.lower, threshold), apart(own.upper, threshold)));
     let needed = outcome
         .needed_more
         .map_or_else(String::new, |more| format!("; about {more} more cases like these would decide"));
+    let (reached, missed) = match (requirement.measure, terms.claim) {
+        (Measure::WinRate | Measure::Difference, Claim::Superior) => (">", "<="),
+        (Measure::WinRate | Measure::Difference, Claim::NonInferior { .. })
+        | (Measure::Mean | Measure::PassRate, _) => (">=", "<"),
+    };
     let scored = format!("{} of {} cases have a score", outcome.n, outcome.n + outcome.n_missing);
     match (outcome.decision, outcome.reason, terms.rule, bounds) {
         (Decision::Pass, _, GateRule::ThreeState, Some((lower, _))) => {
-            format!("{figure}, at least {lower} (>= {threshold}) with 95 % confidence")
+            format!("{figure}, at least {lower} ({reached} {threshold}) with 95 % confidence")
         }
         (Decision::Fail, _, GateRule::ThreeState, Some((_, upper))) => {
-            format!("{figure}, at most {upper} (< {threshold}) with 95 % confidence")
+            format!("{figure}, at most {upper} ({missed} {threshold}) with 95 % confidence")
         }
-        (Decision::Pass, ..) => format!("{figure} (>= {threshold})"),
-        (Decision::Fail, ..) => format!("{figure} (< {threshold})"),
+        (Decision::Pass, ..) => format!("{figure} ({reached} {threshold})"),
+        (Decision::Fail, ..) => format!("{figure} ({missed} {threshold})"),
         (Decision::Inconclusive, GateReason::BoundsHoldThreshold, _, Some((lower, upper))) => {
             format!("{figure}, between {lower} and {upper}: {threshold} may or may not be reached{needed}")
         }
@@ -55,13 +60,6 @@ pub(super) fn explain(requirement: &Requirement, terms: &GateTerms, outcome: &Ga
             )
         }
         (Decision::Inconclusive, reason, ..) => format!("{figure}, but {reason}"),
-    }
-}
-
-fn noun(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Mean => "mean",
-        Measure::PassRate => "pass rate",
     }
 }
 

@@ -1,23 +1,43 @@
 //! The few cases worth reading first, of any number.
 
-use super::report::CaseLine;
+use super::report::{CaseLine, Regression};
 
 /// Cases that a list shows.
 const MOST: usize = 10;
 
-/// Keeps the cases of lowest rank; equal ranks by case and criterion, so that the order of arrival does not matter.
-#[derive(Debug, Default)]
-pub(super) struct Extremes {
-    lines: Vec<(f64, CaseLine)>,
+/// What a list shows of a case.
+pub(super) trait Line {
+    /// Case and criterion.
+    fn name(&self) -> (&str, &str);
 }
 
-impl Extremes {
-    pub(super) fn offer(&mut self, rank: f64, line: impl FnOnce() -> CaseLine, case: &str, criterion: &str) {
+impl Line for CaseLine {
+    fn name(&self) -> (&str, &str) {
+        (&self.case, &self.criterion)
+    }
+}
+
+impl Line for Regression {
+    fn name(&self) -> (&str, &str) {
+        (&self.case, &self.criterion)
+    }
+}
+
+/// Keeps the cases of lowest rank; equal ranks by case and criterion, so that the order of arrival does not matter.
+#[derive(Debug)]
+pub(super) struct Extremes<L> {
+    lines: Vec<(f64, L)>,
+}
+
+impl<L: Line> Extremes<L> {
+    pub(super) fn new() -> Self {
+        Self { lines: Vec::new() }
+    }
+
+    /// `name`: case and criterion.
+    pub(super) fn offer(&mut self, rank: f64, name: (&str, &str), line: impl FnOnce() -> L) {
         let place = self.lines.partition_point(|(known, kept)| {
-            known
-                .total_cmp(&rank)
-                .then_with(|| (kept.case.as_str(), kept.criterion.as_str()).cmp(&(case, criterion)))
-                .is_lt()
+            known.total_cmp(&rank).then_with(|| kept.name().cmp(&name)).is_lt()
         });
         if place < MOST {
             self.lines.insert(place, (rank, line()));
@@ -25,7 +45,7 @@ impl Extremes {
         }
     }
 
-    pub(super) fn into_lines(self) -> Vec<CaseLine> {
+    pub(super) fn into_lines(self) -> Vec<L> {
         self.lines.into_iter().map(|(_, line)| line).collect()
     }
 }

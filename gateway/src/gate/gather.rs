@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use aggregation::gate::{GateCase, GateScore};
-use aggregation::scale::{Scale, Value};
 
 use super::agreement::Agreement;
 use super::extremes::Extremes;
-use super::report::{CaseLine, CriterionReport, Measure, Slice};
+use super::labels::{LabelFault, Labels};
+use super::report::{CaseLine, CriterionReport, Slice};
+use super::scores::Scores;
 use super::terms::Requirement;
 use crate::case::Mode;
 use crate::engine::plan::asked_scale;
 use crate::panel::Panel;
-use crate::rubric::Criterion;
 use crate::summary::RunSummary;
-use crate::verdict::{AbstentionKind, CaseVerdict, CriterionVerdict};
+use crate::verdict::{CaseVerdict, CriterionVerdict};
 
 /// Properties that slices are kept of; a run with more of them is not sliced further.
 const MOST_SLICES: usize = 2000;
@@ -43,64 +43,59 @@ struct SliceSum {
 pub(super) struct Gathered<'a> {
     panel: &'a Panel,
     requirements: &'a [Requirement],
+    labels: Option<&'a Labels>,
     pub(super) summary: RunSummary,
     /// By requirement and mode: modes are never mixed in a mean.
-    pub(super) scores: BTreeMap<(usize, Mode), Vec<GateCase>>,
+    pub(super) scores: BTreeMap<(usize, Mode), Scores>,
     details: BTreeMap<Place, Detail>,
     slices: BTreeMap<(&'static str, String, String, Mode), SliceSum>,
-    worst: Extremes,
-    disputed: Extremes,
+    worst: Extremes<CaseLine>,
+    disputed: Extremes<CaseLine>,
 }
 
 impl<'a> Gathered<'a> {
-    pub(super) fn new(panel: &'a Panel, requirements: &'a [Requirement]) -> Self {
+    pub(super) fn new(panel: &'a Panel, requirements: &'a [Requirement], labels: Option<&'a Labels>) -> Self {
         Self {
             panel,
             requirements,
+            labels,
             summary: RunSummary::new(),
             scores: BTreeMap::new(),
             details: BTreeMap::new(),
             slices: BTreeMap::new(),
-            worst: Extremes::default(),
-            disputed: Extremes::default(),
+            worst: Extremes::new(),
+            disputed: Extremes::new(),
         }
     }
 
-    pub(super) fn add(&mut self, verdict: &CaseVerdict) {
+    pub(super) fn add(&mut self, verdict: &CaseVerdict) -> Result<(), LabelFault> {
         self.summary.add(verdict, false);
-        let source = verdict.source.as_deref().map(source_number);
         for (index, requirement) in self.requirements.iter().enumerate() {
-            let given = verdict.criteria.get(&requirement.criterion);
-            let score = given.map_or(GateScore::Missing, |given| {
-                let criterion = self.panel.rubric.criteria.iter().find(|c| c.name == requirement.criterion);
-                score_of(
-                    requirement.measure,
-                    given,
-                    verdict.escalated,
-                    criterion.and_then(|c| least_passing(c)),
-                )
-            });
-            let covered = given.is_some_and(is_covered);
-            self.scores.entry((index, verdict.mode)).or_default().push(GateCase { score, source, covered });
+            let criterion = self.panel.rubric.criteria.iter().find(|own| own.name == requirement.criterion);
+            if let Some(criterion) = criterion {
+                let scores = self.scores.entry((index, verdict.mode)).or_default();
+                scores.add(requirement, criterion, verdict, self.labels)?;
+            }
         }
         for (name, given) in &verdict.criteria {
             self.add_detail(verdict, name, given);
             self.add_slices(verdict, name, given);
-            let line = || case_line(verdict, name, given);
+            let (place, line) = ((verdict.case.as_str(), name.as_str()), || case_line(verdict, name, given));
             if let Some(score) = given.score {
-                self.worst.offer(score, line, &verdict.case, name);
+                self.worst.offer(score, place, line);
             }
             if let Some(disagreement) = given.disagreement.filter(|value| *value > 0.0) {
-                self.disputed.offer(-disagreement, line, &verdict.case, name);
+                self.disputed.offer(-disagreement, place, line);
             }
         }
+        Ok(())
     }
 
     /// Cases of the input that have no verdict: missing in every mode, as theirs is not known.
     pub(super) fn add_unfinished(&mut self, cases: u64) {
         let missing = GateCase { score: GateScore::Missing, source: None, covered: false };
         for scores in self.scores.values_mut() {
-            scores.extend((0..cases).map(|_| missing));
+            scores.cases.extend((0..cases).map(|_| missing));
         }
     }
 
@@ -221,54 +216,6 @@ fn case_line(verdict: &CaseVerdict, name: &str, given: &CriterionVerdict) -> Cas
         votes: given.votes.iter().map(|vote| (vote.judge.clone(), vote.value.clone())).collect(),
         escalated: verdict.escalated,
     }
-}
-
-/// What a case counts; while it waits for a person, anything between its lowest and its highest vote.
-fn score_of(
-    measure: Measure,
-    given: &CriterionVerdict,
-    pending: bool,
-    least_passing: Option<f64>,
-) -> GateScore {
-    let as_share = |passed: bool| f64::from(u8::from(passed));
-    let own = match measure {
-        Measure::Mean => given.score,
-        Measure::PassRate => given.passed.map(as_share),
-    };
-    let Some(score) = own else { return GateScore::Missing };
-    if !pending {
-        return GateScore::Known(score);
-    }
-    let of_vote = |vote: f64| match measure {
-        Measure::Mean => Some(vote),
-        Measure::PassRate => least_passing.map(|least| as_share(vote >= least - aggregation::gate::SLACK)),
-    };
-    let votes = given.votes.iter().filter_map(|vote| of_vote(vote.score?));
-    let (lowest, highest) = votes.fold((score, score), |(low, high), vote| (low.min(vote), high.max(vote)));
-    GateScore::Pending { score, lowest, highest }
-}
-
-/// Whether every judge that may vote on the case did.
-fn is_covered(given: &CriterionVerdict) -> bool {
-    given.value.is_some() && given.abstentions.iter().all(|missing| missing.kind == AbstentionKind::Excluded)
-}
-
-/// The score from which a case passes.
-fn least_passing(criterion: &Criterion) -> Option<f64> {
-    match &criterion.scale {
-        Scale::PassFail => Some(1.0),
-        Scale::Ordinal(_) | Scale::Continuous(_) => criterion.scale.score01(Value::Number(criterion.pass?)),
-        Scale::Nominal(_) | Scale::Pairwise { .. } => None,
-    }
-}
-
-/// A number that stands for a source, the same on every machine.
-fn source_number(name: &str) -> u64 {
-    let mut number = [0; 8];
-    for (byte, hashed) in number.iter_mut().zip(blake3::hash(name.as_bytes()).as_bytes()) {
-        *byte = *hashed;
-    }
-    u64::from_le_bytes(number)
 }
 
 #[expect(

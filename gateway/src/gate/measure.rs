@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aggregation::gate::{GateMeasure, ThresholdGate, threshold_gate};
-use aggregation::{Decision, UndefinedReason};
+use aggregation::Decision;
+use aggregation::gate::BaselineIdentity;
 
-use super::explain::explain;
+use super::decide::{Evidence, ScoreFault, decide};
 use super::gather::Gathered;
-use super::report::{CriterionReport, JudgeReport, Measure, Obstacle, RequirementReport, RunGate, all};
+use super::labels::{LabelFault, Labels};
+use super::report::{CriterionReport, JudgeReport, LabelReport, Measure, Obstacle, RunGate, all};
 use super::terms::{BadTerms, GateTerms, Requirement};
-use crate::case::Mode;
 use crate::clock::rfc3339;
 use crate::engine::{Engine, EngineError};
 use crate::panel::Panel;
+use crate::run::RunSettings;
 use crate::store::StoreError;
 use crate::store::rows::{AnsweredCalls, RunStatus, RunSummary};
 use crate::summary::RunSummary as Totals;
@@ -31,27 +32,69 @@ pub enum GateFault {
     Store(#[from] StoreError),
     #[error(transparent)]
     Terms(#[from] BadTerms),
+    #[error(transparent)]
+    Labels(#[from] LabelFault),
     #[error(
         "run {run} was judged under panel version {of_run}, and panel.yaml now gives {now}; hint: restore the file, or judge the cases again"
     )]
     OtherVersion { run: String, of_run: String, now: String },
+    #[error("run {run} was judged by panel `{panel}`; hint: name it with -p")]
+    OtherPanel { run: String, panel: String },
+    #[error("run {run} was compared with run {baseline}, which is not there")]
+    NoBaselineRun { run: String, baseline: String },
     #[error("run {run} mixes panel versions: case `{case}` was judged under {version}")]
     MixedVersions { run: String, case: String, version: String },
+    #[error(
+        "run {run} is of pairs whose `b` is pinned nowhere; hint: `tribunal gate FILE --baseline b` judges and pins them"
+    )]
+    NotPinned { run: String },
     #[error("the scores of run {run} make no gate")]
     Scores {
         run: String,
         #[source]
-        source: aggregation::gate::GateError,
+        source: ScoreFault,
     },
 }
 
-/// Reads the run's verdicts at constant memory but for one number a case and requirement.
+/// What a run is measured with beside its own verdicts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    pub labels: Option<&'a Labels>,
+    /// The run in which the baseline's outputs were judged by themselves.
+    pub baseline: Option<&'a RunSummary>,
+}
+
+/// Reads the run's verdicts at constant memory but for some numbers a case and requirement.
 pub async fn measure(
     engine: &Engine,
     run: &RunSummary,
     panel: &Panel,
     terms: &GateTerms,
+    beside: Beside<'_>,
 ) -> Result<RunGate, GateFault> {
+    let gathered = gather(engine, run, panel, &terms.requirements, beside.labels).await?;
+    terms.check_modes(gathered.scores.keys().map(|(_, mode)| *mode))?;
+    let pinned = match beside.baseline {
+        Some(other) => Some(gather(engine, other, panel, &terms.requirements, None).await?),
+        None => None,
+    };
+    let calls = engine.answered_calls(&run.run.project, &run.run.id).await?;
+    report(run, panel, terms, beside, Gathering { gathered, pinned }, &calls)
+}
+
+/// A run's verdicts and those of its baseline.
+struct Gathering<'a> {
+    gathered: Gathered<'a>,
+    pinned: Option<Gathered<'a>>,
+}
+
+async fn gather<'a>(
+    engine: &Engine,
+    run: &RunSummary,
+    panel: &'a Panel,
+    requirements: &'a [Requirement],
+    labels: Option<&'a Labels>,
+) -> Result<Gathered<'a>, GateFault> {
     let (project, id) = (run.run.project.as_str(), run.run.id.as_str());
     if run.run.panel_version != panel.version {
         return Err(GateFault::OtherVersion {
@@ -60,7 +103,7 @@ pub async fn measure(
             now: panel.version.clone(),
         });
     }
-    let mut gathered = Gathered::new(panel, &terms.requirements);
+    let mut gathered = Gathered::new(panel, requirements, labels);
     let mut after: Option<String> = None;
     loop {
         let page = engine.verdicts_of_run(project, id, after.as_deref(), PAGE).await?;
@@ -74,37 +117,51 @@ pub async fn measure(
                     version: verdict.panel_version.clone(),
                 });
             }
-            gathered.add(verdict);
+            gathered.add(verdict)?;
         }
     }
-    terms.check_modes(gathered.scores.keys().map(|(_, mode)| *mode))?;
-    let cases = run.run.case_total.and_then(|total| u64::try_from(total).ok());
     let finished = gathered.summary.cases;
-    gathered.add_unfinished(cases.unwrap_or(finished).saturating_sub(finished));
-    let calls = engine.answered_calls(project, id).await?;
-    report(run, panel, terms, gathered, &calls)
+    gathered.add_unfinished(cases_of(run).unwrap_or(finished).saturating_sub(finished));
+    Ok(gathered)
+}
+
+/// Cases of the input, where that is known.
+fn cases_of(run: &RunSummary) -> Option<u64> {
+    run.run.case_total.and_then(|total| u64::try_from(total).ok())
 }
 
 fn report(
     run: &RunSummary,
     panel: &Panel,
     terms: &GateTerms,
-    gathered: Gathered<'_>,
+    beside: Beside<'_>,
+    gathering: Gathering<'_>,
     calls: &[AnsweredCalls],
 ) -> Result<RunGate, GateFault> {
-    let scores_fault = |source| GateFault::Scores { run: run.run.id.clone(), source };
+    let Gathering { gathered, pinned } = gathering;
+    let settings = RunSettings::of(run);
+    let identity =
+        settings.baseline.as_ref().and_then(|own| BaselineIdentity::new(&own.name, &own.hash).ok());
     let mut requirements = Vec::new();
+    let mut regressions = Vec::new();
     for ((index, mode), scores) in &gathered.scores {
-        if let Some(requirement) = terms.requirements.get(*index) {
-            requirements.push(require(requirement, *mode, terms, scores).map_err(scores_fault)?);
+        let Some(requirement) = terms.requirements.get(*index) else { continue };
+        if requirement.measure == Measure::WinRate && identity.is_none() {
+            return Err(GateFault::NotPinned { run: run.run.id.clone() });
         }
+        let baseline = pinned.as_ref().and_then(|own| own.scores.get(&(*index, *mode)));
+        let evidence = Evidence { scores, baseline, identity: identity.as_ref() };
+        let decided = decide(requirement, *mode, terms, &evidence)
+            .map_err(|source| GateFault::Scores { run: run.run.id.clone(), source })?;
+        requirements.push(decided.report);
+        regressions.extend(decided.regressions);
     }
     let summary = gathered.summary.clone();
-    let cases = run.run.case_total.and_then(|total| u64::try_from(total).ok());
+    let replaced = gathered.scores.values().map(|scores| scores.replaced).sum();
     let mut obstacles = changed_models(calls);
     if run.status != RunStatus::Finished {
-        obstacles
-            .push(Obstacle::Unfinished { finished: summary.cases, cases: cases.unwrap_or(summary.cases) });
+        let cases = cases_of(run).unwrap_or(summary.cases);
+        obstacles.push(Obstacle::Unfinished { finished: summary.cases, cases });
     }
     let lists = gathered.into_lists();
     if terms.require_calibration {
@@ -119,56 +176,25 @@ fn report(
         decision: if obstacles.is_empty() { decided } else { Decision::Inconclusive },
         obstacles,
         requirements,
-        cases,
+        cases: cases_of(run),
         finished: summary.cases,
         escalated: summary.escalated,
         undecided: summary.undecided,
         criteria: lists.criteria,
         judges: judges(&summary, calls),
+        baseline: settings.baseline,
+        labels: beside.labels.map(|own| LabelReport {
+            name: own.name.clone(),
+            hash: own.hash.clone(),
+            labels: own.len(),
+            replaced,
+        }),
+        regressions,
         worst: lists.worst,
         disputed: lists.disputed,
         slices: lists.slices,
         cost_usd: summary.cost_usd,
         warnings: summary.warnings,
-    })
-}
-
-pub(super) fn require(
-    requirement: &Requirement,
-    mode: Mode,
-    terms: &GateTerms,
-    scores: &[aggregation::gate::GateCase],
-) -> Result<RequirementReport, aggregation::gate::GateError> {
-    let measure = match requirement.measure {
-        Measure::Mean => GateMeasure::Mean,
-        Measure::PassRate => GateMeasure::PassRate,
-    };
-    let gate = ThresholdGate {
-        rule: terms.rule,
-        min_n: terms.min_cases,
-        ..ThresholdGate::new(requirement.threshold, measure)
-    };
-    let outcome = threshold_gate(&gate, scores)?;
-    let undefined = |reason: UndefinedReason| reason.to_string();
-    Ok(RequirementReport {
-        criterion: requirement.criterion.clone(),
-        mode,
-        measure: requirement.measure,
-        threshold: requirement.threshold,
-        decision: outcome.decision,
-        reason: outcome.reason,
-        explanation: explain(requirement, terms, &outcome),
-        estimate: outcome.estimate.ok(),
-        undefined: outcome.estimate.err().map(undefined),
-        lower: outcome.bounds.ok().map(|bounds| bounds.lower),
-        upper: outcome.bounds.ok().map(|bounds| bounds.upper),
-        confidence: gate.confidence,
-        n: outcome.n,
-        clusters: outcome.clusters,
-        n_pending: outcome.n_pending,
-        n_missing: outcome.n_missing,
-        pending_range: outcome.pending_range,
-        needed_more: outcome.needed_more,
     })
 }
 

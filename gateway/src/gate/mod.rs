@@ -3,19 +3,26 @@
 //! Every output (table, JUnit, Markdown, annotations, page, JSON) is a rendering of [`GateReport`]; none computes.
 
 mod agreement;
+mod decide;
 mod explain;
 mod extremes;
 mod gather;
+mod labels;
 mod measure;
 mod report;
+mod scores;
+mod stored;
 mod terms;
 #[cfg(test)]
 mod tests;
 
+pub use self::decide::ScoreFault;
 pub use self::explain::apart;
-pub use self::measure::{GateFault, measure};
+pub use self::labels::{LabelFault, Labels};
+pub use self::measure::{Beside, GateFault, measure};
 pub use self::report::{
-    CaseLine, CriterionReport, GateReport, JudgeReport, Measure, Obstacle, PairAgreement, RequirementReport,
-    RunGate, Slice,
+    BaselineReport, CaseLine, Claimed, Comparison, Correction, CriterionReport, GateReport, JudgeReport,
+    LabelReport, Measure, Obstacle, PairAgreement, Regression, RequirementReport, RunGate, Slice,
 };
-pub use self::terms::{BadTerms, GateTerms, Requirement, Threshold, ThresholdError};
+pub use self::stored::measure_stored;
+pub use self::terms::{BadTerms, GateTerms, Requirement, Threshold, ThresholdError, USUAL_MARGIN};

@@ -44,6 +44,13 @@ pub struct RunGate {
     pub undecided: u64,
     pub criteria: Vec<CriterionReport>,
     pub judges: Vec<JudgeReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<BaselineReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<LabelReport>,
+    /// Against the baseline, largest loss first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub regressions: Vec<Regression>,
     /// Lowest scores first.
     pub worst: Vec<CaseLine>,
     /// Highest disagreement first.
@@ -63,6 +70,21 @@ pub enum Measure {
     Mean,
     /// The share of cases that pass.
     PassRate,
+    /// Of pairs with a baseline, the mean preference for the candidate: 1 wins, ½ ties, 0 loses.
+    WinRate,
+    /// The mean difference of the scores to those of a baseline, -1 to 1.
+    Difference,
+}
+
+impl Measure {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::PassRate => "pass rate",
+            Self::WinRate => "win rate",
+            Self::Difference => "difference",
+        }
+    }
 }
 
 /// Why a run cannot be decided.
@@ -86,7 +108,7 @@ pub struct RequirementReport {
     #[schema(value_type = String)]
     pub mode: Mode,
     pub measure: Measure,
-    /// 0 to 1.
+    /// 0 to 1; -1 to 1 for a difference.
     pub threshold: f64,
     #[schema(value_type = String)]
     pub decision: Decision,
@@ -112,6 +134,82 @@ pub struct RequirementReport {
     pub pending_range: Option<(f64, f64)>,
     /// How many more cases like these would decide.
     pub needed_more: Option<u64>,
+    /// Of a pass rate: the exact one-sided upper bound of the share that fails, about 3/n after none in n.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_failures: Option<f64>,
+    /// Of a comparison with a baseline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
+    /// Where people's labels correct the judges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correction: Option<Correction>,
+}
+
+/// A candidate beside its baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Comparison {
+    pub claim: Claimed,
+    /// Cases that the candidate wins, ties and loses.
+    pub wins: u64,
+    pub ties: u64,
+    pub losses: u64,
+    /// Exact two-sided sign test of wins against losses.
+    pub p_sign: f64,
+    /// The least difference that so many cases find at 80 % power.
+    pub detectable: Option<f64>,
+}
+
+/// What the candidate has to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Claimed {
+    /// That it is no worse than the threshold allows.
+    NonInferior,
+    /// That it is better.
+    Superior,
+}
+
+/// Judges and people on the same measure. The estimate and the bounds beside it are the corrected ones.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Correction {
+    /// All cases, judges alone.
+    pub judge_only: f64,
+    /// The labelled cases, people alone.
+    pub human_only: f64,
+    /// How far the judges are relied on, 0 to 1.
+    pub lambda: f64,
+    pub labelled: usize,
+    pub unlabelled: usize,
+}
+
+/// Pinned outputs that a run was compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BaselineReport {
+    pub name: String,
+    pub hash: String,
+    /// The run in which the outputs were judged by themselves; null where they are the `b` of pairs.
+    pub run: Option<String>,
+}
+
+/// People's labels that a decision used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct LabelReport {
+    pub name: String,
+    pub hash: String,
+    pub labels: usize,
+    /// Cases and criteria whose label stands in the place of a waiting case's value.
+    pub replaced: u64,
+}
+
+/// A case on which the candidate does worse than the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Regression {
+    pub case: String,
+    pub criterion: String,
+    /// Scores 0 to 1; of pairs the preference for either.
+    pub candidate: f64,
+    pub baseline: f64,
 }
 
 /// One criterion in one mode.

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use aggregation::gate::GateRule;
+use aggregation::gate::{Claim, GateRule};
 use aggregation::scale::Scale;
 
 use super::report::Measure;
@@ -13,6 +13,8 @@ use crate::settings::suggestion;
 
 /// Scored cases below which a gate stays open, unless the caller says otherwise.
 const USUAL_MIN_CASES: usize = 30;
+/// How much worse than the baseline is still no worse.
+pub const USUAL_MARGIN: f64 = 0.05;
 
 /// A threshold as a caller writes it: `CRITERION=0.85`, or `0.85` where the rubric has one criterion.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,19 +53,23 @@ impl FromStr for Threshold {
 pub struct Requirement {
     pub criterion: String,
     pub measure: Measure,
-    /// 0 to 1.
+    /// 0 to 1; -1 to 1 for a difference.
     pub threshold: f64,
 }
 
 /// All that a run has to reach, and how it is decided.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateTerms {
-    /// At least one; all have to hold.
+    /// All have to hold.
     pub requirements: Vec<Requirement>,
+    /// What comparisons with a baseline have to show.
+    pub claim: Claim,
     pub rule: GateRule,
     pub min_cases: usize,
     /// Whether every vote has to come from a freshly calibrated judge, and the judges from more than one family.
     pub require_calibration: bool,
+    /// Whether people's labels correct the judges' figures.
+    pub correct: bool,
 }
 
 /// Why thresholds make no gate.
@@ -89,6 +95,10 @@ pub enum BadTerms {
         "pairs have no score of their own to hold against {threshold}; hint: --baseline b compares `a` with `b`"
     )]
     Pairs { threshold: f64 },
+    #[error(
+        "cases are no pairs, so nothing was compared; hint: --baseline FILE compares them with pinned outputs"
+    )]
+    NoPairs,
 }
 
 impl GateTerms {
@@ -119,29 +129,68 @@ impl GateTerms {
                 }
             }
         }
-        if requirements.is_empty() {
-            let criterion = panel.rubric.criteria.first().map(|c| c.name.clone()).unwrap_or_default();
-            return Err(BadTerms::Nothing {
-                panel: panel.name.clone(),
-                example: format!("{criterion}=0.85"),
-                criterion,
-            });
-        }
         Ok(Self {
             requirements,
+            claim: Claim::NonInferior { margin: USUAL_MARGIN },
             rule: GateRule::ThreeState,
             min_cases: USUAL_MIN_CASES,
             require_calibration: false,
+            correct: false,
         })
+    }
+
+    /// Refuses a gate that nothing could fail.
+    pub fn check_any(&self, panel: &Panel) -> Result<(), BadTerms> {
+        if !self.requirements.is_empty() {
+            return Ok(());
+        }
+        let criterion = panel.rubric.criteria.first().map(|c| c.name.clone()).unwrap_or_default();
+        Err(BadTerms::Nothing { panel: panel.name.clone(), example: format!("{criterion}=0.85"), criterion })
+    }
+
+    /// The claim on every criterion of pairs with a baseline, and nothing else.
+    #[must_use]
+    pub fn for_pairs(&self, panel: &Panel) -> Self {
+        let requirements = panel.rubric.criteria.iter().map(|own| self.compared(own, Measure::WinRate, 0.5));
+        Self { requirements: requirements.collect(), ..self.clone() }
+    }
+
+    /// These terms, and the claim on every criterion that has scores.
+    pub fn with_differences(&self, panel: &Panel) -> Result<Self, BadTerms> {
+        let scored = panel.rubric.criteria.iter().filter(|own| !matches!(own.scale, Scale::Nominal(_)));
+        let differences: Vec<Requirement> =
+            scored.map(|own| self.compared(own, Measure::Difference, 0.0)).collect();
+        if let (Some(first), true) = (panel.rubric.criteria.first(), differences.is_empty()) {
+            return Err(BadTerms::NoScore { criterion: first.name.clone() });
+        }
+        Ok(Self { requirements: [self.requirements.clone(), differences].concat(), ..self.clone() })
+    }
+
+    fn compared(&self, criterion: &Criterion, measure: Measure, equal: f64) -> Requirement {
+        let margin = match self.claim {
+            Claim::NonInferior { margin } => margin,
+            Claim::Superior => 0.0,
+        };
+        Requirement { criterion: criterion.name.clone(), measure, threshold: equal - margin }
     }
 
     /// Refuses what cases of these modes cannot be held against.
     pub fn check_modes(&self, modes: impl IntoIterator<Item = Mode>) -> Result<(), BadTerms> {
-        let has_pairs = modes.into_iter().any(|mode| mode == Mode::Pairwise);
-        match self.requirements.first() {
-            Some(first) if has_pairs => Err(BadTerms::Pairs { threshold: first.threshold }),
-            Some(_) | None => Ok(()),
+        let (mut has_pairs, mut has_others) = (false, false);
+        for mode in modes {
+            has_pairs |= mode == Mode::Pairwise;
+            has_others |= mode != Mode::Pairwise;
         }
+        for own in &self.requirements {
+            match own.measure {
+                Measure::WinRate if has_others => return Err(BadTerms::NoPairs),
+                Measure::Mean | Measure::PassRate | Measure::Difference if has_pairs => {
+                    return Err(BadTerms::Pairs { threshold: own.threshold });
+                }
+                Measure::WinRate | Measure::Mean | Measure::PassRate | Measure::Difference => {}
+            }
+        }
+        Ok(())
     }
 }
 

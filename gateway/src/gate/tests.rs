@@ -3,8 +3,13 @@ use std::sync::Arc;
 use aggregation::gate::{GateCase, GateScore};
 use providers::Scripted;
 
-use super::measure::{self, GateFault};
-use super::terms::{BadTerms, GateTerms, Threshold, ThresholdError};
+use super::decide::{Evidence, ScoreFault, decide};
+use super::labels::{LabelFault, Labels};
+use super::measure::{Beside, GateFault, measure};
+use super::report::Measure;
+use super::scores::Scores;
+use super::stored::measure_stored;
+use super::terms::{BadTerms, GateTerms, Requirement, Threshold, ThresholdError};
 use crate::case::Mode;
 use crate::engine::scripted::{Bench, PASSES};
 use crate::panel::Panel;
@@ -59,13 +64,14 @@ async fn thresholds_that_cannot_be_measured_are_refused() {
     let bench = bench().await;
     let other = panel(&bench, "other");
     let of = |min: &[Threshold], pass_rate: &[Threshold]| GateTerms::of(&other, min, pass_rate);
-    assert!(matches!(of(&[], &[]), Err(BadTerms::Nothing { .. })));
+    assert!(matches!(of(&[], &[]).unwrap().check_any(&other), Err(BadTerms::Nothing { .. })));
     assert!(matches!(of(&shares("0.5"), &[]), Err(BadTerms::WhichCriterion { .. })));
     assert!(matches!(of(&shares("deph=0.5"), &[]), Err(BadTerms::UnknownCriterion { .. })));
     assert!(matches!(of(&shares("tone=0.5"), &[]), Err(BadTerms::NoScore { .. })));
     assert!(matches!(of(&[], &shares("depth=0.5")), Err(BadTerms::NoPass { .. })));
     let terms = of(&shares("depth=0.5"), &[]).unwrap();
     assert!(matches!(terms.check_modes([Mode::Pairwise]), Err(BadTerms::Pairs { .. })));
+    assert!(matches!(terms.for_pairs(&other).check_modes([Mode::Reference]), Err(BadTerms::NoPairs)));
 }
 
 fn run_of(panel: &Panel) -> RunRow {
@@ -98,18 +104,60 @@ async fn a_run_that_mixes_versions_is_refused() {
     let request = crate::engine::JudgeRequest { panel: other, run: Some(Arc::from("run-1")), ..request };
     bench.app.engine().judge(request).await.unwrap();
     let terms = GateTerms::of(&default, &shares("1"), &[]).unwrap();
-    let measured = measure::measure(bench.app.engine(), &run, &default, &terms).await;
+    let measured = measure(bench.app.engine(), &run, &default, &terms, Beside::default()).await;
     assert!(matches!(measured, Err(GateFault::MixedVersions { .. })), "{measured:?}");
+    let other = panel(&bench, "other");
+    let measured = measure(bench.app.engine(), &run, &other, &terms, Beside::default()).await;
+    assert!(matches!(measured, Err(GateFault::OtherVersion { .. })), "{measured:?}");
+    let measured = measure_stored(bench.app.engine(), &run, &other, &terms, None).await;
+    assert!(matches!(measured, Err(GateFault::OtherPanel { .. })), "{measured:?}");
+    let settings = String::from(r#"{"baseline": {"name": "n", "hash": "h", "run": "gone"}}"#);
+    let run = RunSummary { run: RunRow { settings, ..run.run }, ..run };
+    let measured = measure_stored(bench.app.engine(), &run, &default, &terms, None).await;
+    assert!(matches!(measured, Err(GateFault::NoBaselineRun { .. })), "{measured:?}");
 }
 
 #[tokio::test]
 async fn scores_that_make_no_gate_name_the_run() {
     let bench = bench().await;
     let default = panel(&bench, "default");
-    let terms = GateTerms::of(&default, &shares("1"), &[]).unwrap();
-    let wrong = GateCase { score: GateScore::Known(2.0), source: None, covered: true };
-    let requirement = terms.requirements.first().unwrap();
-    let error = measure::require(requirement, Mode::Pointwise, &terms, &[wrong]).unwrap_err();
-    let fault = GateFault::Scores { run: String::from("run-1"), source: error };
+    let fault = |measure: Measure, score: f64, correct: bool| {
+        let terms = GateTerms { correct, ..GateTerms::of(&default, &shares("1"), &[]).unwrap() };
+        let case = GateCase { score: GateScore::Known(score), source: None, covered: true };
+        let scores = Scores { cases: vec![case], unlabelled: vec![score], ..Scores::default() };
+        let requirement = Requirement { measure, ..terms.requirements.first().unwrap().clone() };
+        let evidence = Evidence { scores: &scores, baseline: None, identity: None };
+        decide(&requirement, Mode::Pointwise, &terms, &evidence).map(|_| ()).unwrap_err()
+    };
+    assert!(matches!(fault(Measure::Mean, 2.0, false), ScoreFault::Threshold(_)));
+    assert!(matches!(fault(Measure::WinRate, 0.5, false), ScoreFault::Baseline(_)));
+    let correction = fault(Measure::Mean, f64::NAN, true);
+    assert!(matches!(correction, ScoreFault::Correction(_)), "{correction:?}");
+    let fault = GateFault::Scores { run: String::from("run-1"), source: correction };
     assert_eq!(fault.to_string(), "the scores of run run-1 make no gate");
+}
+
+#[tokio::test]
+async fn labels_are_refused_by_their_line() {
+    let bench = bench().await;
+    let (default, other) = (panel(&bench, "default"), panel(&bench, "other"));
+    let read = |text: &str, panel: &Panel| {
+        let path = bench.folder.path().join("labels.jsonl");
+        std::fs::write(&path, text).unwrap();
+        Labels::read(&path, panel)
+    };
+    let good = "{\"id\":\"a\",\"label\":\"pass\"}\n";
+    let labels = read(&["\u{feff}", good, "\n"].concat(), &default).unwrap();
+    assert_eq!((labels.len(), labels.is_empty(), labels.name.as_str()), (1, false, "labels.jsonl"));
+    let missing = Labels::read(&bench.folder.path().join("nowhere"), &default);
+    assert!(matches!(missing, Err(LabelFault::Open { .. })));
+    assert!(matches!(read("{\"id\":1}", &default), Err(LabelFault::Line { line: 1, .. })));
+    assert!(matches!(read(&[good, good].concat(), &default), Err(LabelFault::Twice { line: 2, .. })));
+    assert!(matches!(read(good, &other), Err(LabelFault::WhichCriterion { .. })));
+    let of = |more: &str| format!("{{\"id\":\"b\",\"label\":\"pass\",{more}}}\n");
+    assert!(matches!(read(&of("\"criterion\":\"depht\""), &other), Err(LabelFault::Criterion { .. })));
+    assert!(matches!(read(&of("\"weight\":0"), &default), Err(LabelFault::Weight { .. })));
+    let mixed = [good, &of("\"weight\":2")].concat();
+    assert!(matches!(read(&mixed, &default), Err(LabelFault::MixedWeights { .. })));
+    assert!(matches!(labels.off_scale("a", "c"), LabelFault::OffScale { .. }));
 }

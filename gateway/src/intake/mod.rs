@@ -3,6 +3,7 @@
 //! Owns every rule about what a case may look like from outside, and says all that is wrong at once, with line and
 //! field. Reading is streaming and blocking: run it in `spawn_blocking`. Knows nothing of panels, judges or stores.
 
+mod baseline;
 pub mod evidence;
 mod json;
 mod lines;
@@ -17,6 +18,7 @@ mod table;
 mod text;
 mod values;
 
+pub use baseline::{Against, Baseline, BaselineFault};
 pub use json::parse_strict;
 pub use mapping::{FieldMap, IntakeNotes, MapError};
 pub use problem::{CaseProblem, FieldProblem, Problem};
@@ -34,6 +36,8 @@ pub struct IntakeOptions {
     /// `--map`.
     pub map: FieldMap,
     pub candidate_texts: CandidateTexts,
+    /// Pinned outputs that every case is held against.
+    pub against: Option<Against>,
 }
 
 /// Whether a case needs the texts under judgment.

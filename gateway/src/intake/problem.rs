@@ -96,6 +96,10 @@ pub enum Problem {
     BadMessage { index: usize, key: &'static str },
     #[error("is in the case and in its `metadata`")]
     TwiceInMetadata,
+    #[error("baseline `{baseline}` has no output for it")]
+    NotInBaseline { baseline: String },
+    #[error("a pair has its own second answer; hint: --baseline b compares `a` with it")]
+    PairBesideBaseline,
 }
 
 impl FieldProblem {

@@ -107,7 +107,11 @@ impl Iterator for CaseReader {
         let id = value.as_ref().ok().and_then(raw::readable_id);
         let case = value
             .map_err(|problem| vec![problem])
-            .and_then(|value| raw::case_from_value(value, &self.options, &mut self.notes));
+            .and_then(|value| raw::case_from_value(value, &self.options, &mut self.notes))
+            .and_then(|case| match &self.options.against {
+                Some(against) => against.apply(case).map_err(|problem| vec![problem]),
+                None => Ok(case),
+            });
         Some(case.map_err(|problems| CaseProblem { line, id, problems, fatal }))
     }
 }

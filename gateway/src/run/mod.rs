@@ -13,5 +13,5 @@ mod tests;
 
 pub use self::judging::{RunProgress, Tally, judge_cases};
 pub use self::options::RunOptions;
-pub use self::report::RunReport;
+pub use self::report::{RunReport, RunSettings};
 pub use self::taken::RunFault;

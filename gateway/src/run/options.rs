@@ -1,7 +1,8 @@
 //! How a run is to be judged, as it is kept for whichever gateway takes it.
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+
+use super::report::RunSettings;
 
 /// What the user chose when the run was begun or resumed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,8 +21,14 @@ pub struct RunOptions {
 
 impl RunOptions {
     /// Those that change results, as they stand in the run's row.
-    pub fn settings(seed: u64, allow_kin: bool, use_cache: bool) -> String {
-        json!({"seed": seed, "allow_kin": allow_kin, "cache": use_cache}).to_string()
+    pub fn settings(&self) -> String {
+        let settings = RunSettings {
+            seed: self.seed,
+            allow_kin: self.allow_kin,
+            cache: self.use_cache,
+            ..RunSettings::default()
+        };
+        serde_json::to_string(&settings).unwrap_or_default()
     }
 
     pub fn to_json(&self) -> String {

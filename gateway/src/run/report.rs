@@ -1,10 +1,30 @@
 //! A run as users see it, on the command line and over HTTP.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::clock::rfc3339;
-use crate::store::rows::{RunSummary, WorkState, WorkStatus};
+use crate::gate::BaselineReport;
+use crate::store::rows::{RunStatus, RunSummary, WorkState, WorkStatus};
+
+/// How a run was begun: what its row keeps as JSON.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunSettings {
+    pub seed: u64,
+    pub allow_kin: bool,
+    pub cache: bool,
+    /// Pinned outputs that its cases were compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<BaselineReport>,
+}
+
+impl RunSettings {
+    /// Those of a stored run; what another version wrote and this one does not know is left out.
+    pub fn of(run: &RunSummary) -> Self {
+        serde_json::from_str(&run.run.settings).unwrap_or_default()
+    }
+}
 
 /// A run as it stands; totals are over the newest verdict of each case.
 #[derive(Debug, Serialize, ToSchema)]
@@ -41,7 +61,11 @@ impl RunReport {
             begun: rfc3339(run.run.created_us),
             ended: run.finished_us.map(rfc3339),
             status: if is_queued { "queued" } else { run.status.name() }.to_owned(),
-            reason: run.work.as_ref().and_then(|work| work.reason.clone()),
+            reason: run
+                .work
+                .as_ref()
+                .filter(|_| run.status == RunStatus::Stopped)
+                .and_then(|work| work.reason.clone()),
             panel: run.run.panel.clone(),
             panel_version: run.run.panel_version.clone(),
             cases: run.run.case_total,

@@ -135,6 +135,7 @@ async fn begin(app: &App, session: &Session) -> Result<Begun, RunFault> {
         concurrency: options.concurrency.map_or_else(|| usual_concurrency(&panel), usize::from),
         panel,
         use_cache: options.use_cache,
+        cache_since_us: 0,
         resumed: *fencing_token > 1,
         retry_errors: options.retry_errors,
         seed: options.seed,

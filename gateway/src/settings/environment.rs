@@ -45,7 +45,8 @@ mod tests {
 
     #[test]
     fn ci_services_say_so() {
-        for (value, expected) in [("true", true), ("1", true), ("woodpecker", true), ("false", false), ("", false)]
+        for (value, expected) in
+            [("true", true), ("1", true), ("woodpecker", true), ("false", false), ("", false)]
         {
             assert_eq!(Environment::of([("CI", value)]).is_in_ci(), expected, "{value}");
         }

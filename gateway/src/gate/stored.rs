@@ -1,0 +1,35 @@
+//! A stored run against its panel's terms: what it was compared with is in its own settings.
+
+use super::labels::Labels;
+use super::measure::{Beside, GateFault, measure};
+use super::report::RunGate;
+use super::terms::GateTerms;
+use crate::engine::Engine;
+use crate::panel::Panel;
+use crate::run::RunSettings;
+use crate::store::rows::RunSummary;
+
+/// `terms` are those of outputs by themselves; a run that was compared with a baseline is held against their claim.
+pub async fn measure_stored(
+    engine: &Engine,
+    run: &RunSummary,
+    panel: &Panel,
+    terms: &GateTerms,
+    labels: Option<&Labels>,
+) -> Result<RunGate, GateFault> {
+    if run.run.panel != panel.name {
+        return Err(GateFault::OtherPanel { run: run.run.id.clone(), panel: run.run.panel.clone() });
+    }
+    let Some(pinned) = RunSettings::of(run).baseline else {
+        terms.check_any(panel)?;
+        return measure(engine, run, panel, terms, Beside { labels, baseline: None }).await;
+    };
+    let Some(id) = pinned.run else {
+        let terms = terms.for_pairs(panel);
+        return measure(engine, run, panel, &terms, Beside { labels, baseline: None }).await;
+    };
+    let other = engine.find_run(&run.run.project, &id).await?;
+    let other = other.ok_or_else(|| GateFault::NoBaselineRun { run: run.run.id.clone(), baseline: id })?;
+    let terms = terms.with_differences(panel)?;
+    measure(engine, run, panel, &terms, Beside { labels, baseline: Some(&other) }).await
+}
