@@ -65,7 +65,7 @@ pub async fn events(State(app): State<App>, Path(id): Path<String>) -> Result<Re
 fn stream(app: App, run: String) -> impl Stream<Item = Result<Event, Infallible>> {
     let stop = app.desk().stopping().clone();
     let changes = app.desk().changes();
-    let watcher = Watcher { app, run, changes, live: None, shown: None, is_over: false };
+    let watcher = Watcher { app, run, changes, live: None, shown: None, has_looked: false, is_over: false };
     let events = futures::stream::unfold(watcher, |mut watcher| async move {
         watcher.next().await.map(|event| (Ok(event), watcher))
     });
@@ -77,8 +77,9 @@ struct Watcher {
     run: String,
     changes: watch::Receiver<()>,
     /// While the run is judged here.
-    live: Option<watch::Receiver<RunProgress>>,
+    live: Option<watch::Receiver<Option<RunProgress>>>,
     shown: Option<RunProgress>,
+    has_looked: bool,
     is_over: bool,
 }
 
@@ -88,22 +89,25 @@ impl Watcher {
             return None;
         }
         loop {
-            if self.shown.is_some() {
+            if std::mem::replace(&mut self.has_looked, true) {
                 self.pause().await;
+            }
+            if self.live.is_none() {
+                self.live = self.app.desk().progress(&self.run);
             }
             let progress = match &mut self.live {
                 Some(live) => *live.borrow_and_update(),
-                None => match self.look().await {
-                    Ok(progress) => progress,
+                None => match self.stored().await {
+                    Ok(progress) => Some(progress),
                     Err(end) => {
                         self.is_over = true;
                         return end.and_then(|end| Event::default().event("end").json_data(end).ok());
                     }
                 },
             };
-            if self.shown != Some(progress) {
-                self.shown = Some(progress);
-                return Event::default().event("progress").json_data(progress).ok();
+            if let Some(news) = progress.filter(|_| self.shown != progress) {
+                self.shown = progress;
+                return Event::default().event("progress").json_data(news).ok();
             }
         }
     }
@@ -125,11 +129,7 @@ impl Watcher {
     }
 
     /// The counts as they are stored; an error where the run has ended, or nothing can be told any more.
-    async fn look(&mut self) -> Result<RunProgress, Option<RunEnded>> {
-        self.live = self.app.desk().progress(&self.run);
-        if let Some(live) = &mut self.live {
-            return Ok(*live.borrow_and_update());
-        }
+    async fn stored(&self) -> Result<RunProgress, Option<RunEnded>> {
         let found = self.app.engine().find_run(DEFAULT_PROJECT, &self.run).await;
         let Ok(Some(run)) = found else { return Err(None) };
         match run.status {

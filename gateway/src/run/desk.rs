@@ -40,7 +40,7 @@ pub struct Desk {
 
 #[derive(Debug)]
 struct Live {
-    progress: watch::Receiver<RunProgress>,
+    progress: watch::Receiver<Option<RunProgress>>,
     end: CancellationToken,
 }
 
@@ -75,8 +75,8 @@ impl Desk {
         self.changed.subscribe()
     }
 
-    /// How far a run is that is judged here; closed when it is not any more.
-    pub fn progress(&self, run: &str) -> Option<watch::Receiver<RunProgress>> {
+    /// How far a run is that is judged here, nothing before its first case; closed when it is not judged any more.
+    pub fn progress(&self, run: &str) -> Option<watch::Receiver<Option<RunProgress>>> {
         self.live().get(run).map(|live| live.progress.clone())
     }
 
@@ -130,7 +130,7 @@ async fn take_all(app: &App, desk: &Arc<Desk>) {
 }
 
 fn judge_one(app: &App, desk: &Arc<Desk>, taken: TakenRun) {
-    let (progress, watched) = watch::channel(RunProgress::default());
+    let (progress, watched) = watch::channel(None);
     let end = CancellationToken::new();
     let run = taken.run.clone();
     desk.live().insert(run.clone(), Live { progress: watched, end: end.clone() });

@@ -57,7 +57,7 @@ impl RunFault {
 /// A taken run and what its judging is told by and tells.
 pub(super) struct Session {
     pub taken: TakenRun,
-    pub progress: watch::Sender<RunProgress>,
+    pub progress: watch::Sender<Option<RunProgress>>,
     /// Somebody wants it to end.
     pub end: CancellationToken,
     /// No further case is begun.
@@ -151,7 +151,7 @@ async fn begin(app: &App, session: &Session) -> Result<Begun, RunFault> {
 async fn judge_leased(app: &App, session: &Session, begun: Begun) -> Outcome {
     let Begun { run, spec, budget } = begun;
     let total = run.case_total.and_then(|total| u64::try_from(total).ok());
-    session.progress.send_replace(RunProgress { total, cost_usd: Some(0.0), ..RunProgress::default() });
+    session.progress.send_replace(Some(Tally::new().progress(total)));
     if session.taken.lease.is_asked_to_stop {
         session.end.cancel();
     }
@@ -160,7 +160,7 @@ async fn judge_leased(app: &App, session: &Session, begun: Begun) -> Outcome {
     let cases = app.engine().input(run, Arc::clone(&fault));
     let judging = judge_cases(app.engine(), spec, cases, |tally, _| {
         // Slow readers miss values, never the newest one.
-        session.progress.send_replace(tally.progress(total));
+        session.progress.send_replace(Some(tally.progress(total)));
         Ok::<_, std::convert::Infallible>(())
     });
     tokio::pin!(judging);
