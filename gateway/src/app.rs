@@ -15,6 +15,7 @@ use crate::engine::ids::Ids;
 use crate::engine::recorder::{Recorder, RecorderSettings};
 use crate::engine::{Askers, Engine, Keys, ModelFacts, WiringError};
 use crate::in_force::InForce;
+use crate::run::desk::{self, Desk};
 use crate::settings::Config;
 use crate::store::{SqlStore, Store, StoreError, StoreLocation};
 use crate::telemetry::metrics::Metrics;
@@ -44,8 +45,9 @@ struct Parts {
     /// Why the file as it is now is not in force.
     reload_failure: Mutex<Option<Arc<str>>>,
     engine: Arc<Engine>,
+    desk: Arc<Desk>,
     metrics: Metrics,
-    /// Calls and cases under way.
+    /// Calls, cases and runs under way.
     tasks: TaskTracker,
     /// The writer and the store's own tasks: they end after everything that records.
     background: TaskTracker,
@@ -73,8 +75,9 @@ impl App {
         };
         let recorder = Recorder::start(Arc::clone(&store), &background, RecorderSettings::default());
         let ids = Ids::from_entropy(clock.clone());
+        let owner = ids.draw();
         let engine = Arc::new(Engine {
-            keys: Keys::new(ids.draw()),
+            keys: Keys::new(owner.clone()),
             store,
             recorder,
             ids,
@@ -87,6 +90,7 @@ impl App {
                 in_force: ArcSwap::from_pointee(InForce::new(config, askers)),
                 reload_failure: Mutex::default(),
                 engine,
+                desk: Arc::new(Desk::new(owner)),
                 metrics,
                 tasks,
                 background,
@@ -122,6 +126,17 @@ impl App {
 
     pub fn engine(&self) -> &Arc<Engine> {
         &self.parts.engine
+    }
+
+    /// The runs that this gateway judges by itself.
+    pub fn desk(&self) -> &Arc<Desk> {
+        &self.parts.desk
+    }
+
+    /// Judges runs that were begun over HTTP, those that an earlier gateway left included, until `stop`.
+    pub fn judge_waiting_runs(&self, stop: CancellationToken) {
+        // Before the writer and the store: what it takes at the last moment it lets go of again.
+        self.parts.tasks.spawn(desk::judge_waiting(self.clone(), stop));
     }
 
     pub fn metrics(&self) -> &Metrics {
@@ -162,6 +177,7 @@ impl App {
 
     /// Lets what was sent finish and be recorded, up to `grace`; then closes the store.
     pub async fn shut_down(&self, grace: Duration) {
+        self.parts.desk.stop();
         self.parts.tasks.close();
         let engine = &self.parts.engine;
         if tokio::time::timeout(grace, self.parts.tasks.wait()).await.is_err() {

@@ -3,6 +3,8 @@
 mod errors;
 mod operations;
 mod runs;
+mod runs_begun;
+mod runs_refused;
 mod verdicts;
 
 use serde_json::{Value, json};

@@ -22,7 +22,8 @@ fn panel(least: f64) -> String {
 
 fn git(folder: &Path, arguments: &[&str]) {
     let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
-    let ended = Command::new("git").current_dir(folder).args(identity).args(arguments).output().expect("git runs");
+    let ended =
+        Command::new("git").current_dir(folder).args(identity).args(arguments).output().expect("git runs");
     assert!(ended.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ended.stderr));
 }
 
@@ -53,7 +54,8 @@ fn the_base_decides_whatever_the_change_says() {
     // The change lowers the bar, tells its own tape that all is well, and tries the environment.
     folder.write("panel.yaml", &panel(0.0));
     folder.write("tape.jsonl", &scores.replace("\"score\":4", "\"score\":5"));
-    let answers: String = (0..40).map(|n| format!("{}\n", json!({"id": format!("q{n}"), "output": "x"}))).collect();
+    let answers: String =
+        (0..40).map(|n| format!("{}\n", json!({"id": format!("q{n}"), "output": "x"}))).collect();
     folder.write("answers.jsonl", &answers);
     git(folder.path(), &["checkout", "--quiet", "-b", "change"]);
     git(folder.path(), &["commit", "--quiet", "--all", "--message", "change"]);
@@ -62,7 +64,10 @@ fn the_base_decides_whatever_the_change_says() {
     let (code, stderr) = ci_gate(&folder, "main", &lowered);
     assert_eq!(code, Some(1), "{stderr}");
     let report: Value = serde_json::from_str(&folder.read("gate-reports/gate.json")).expect("JSON");
-    assert_eq!((&report["decision"], &report["runs"][0]["requirements"][0]["estimate"]), (&json!("fail"), &json!(0.875)));
+    assert_eq!(
+        (&report["decision"], &report["runs"][0]["requirements"][0]["estimate"]),
+        (&json!("fail"), &json!(0.875))
+    );
     for file in ["junit.xml", "gate.md", "gate.html"] {
         assert!(!folder.read(&format!("gate-reports/{file}")).is_empty(), "{file}");
     }

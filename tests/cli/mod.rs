@@ -2,6 +2,7 @@
 
 mod check;
 mod checks;
+mod ci_gate;
 mod gate;
 mod gate_baseline;
 mod gate_outputs;

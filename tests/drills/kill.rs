@@ -9,10 +9,10 @@ use crate::support::panel::{Folder, JUDGES, panel};
 use crate::support::stored::Stored;
 use crate::support::upstream::{Reply, Upstream, prompt_of};
 
-const CASES: usize = 60;
+pub(super) const CASES: usize = 60;
 
 /// How often each (judge, case) was asked.
-fn asked(upstream: &Upstream) -> BTreeMap<(String, String), usize> {
+pub(super) fn asked(upstream: &Upstream) -> BTreeMap<(String, String), usize> {
     let mut asked = BTreeMap::new();
     for body in upstream.requests() {
         let model = body["model"].as_str().expect("a model");
@@ -30,7 +30,7 @@ fn asked(upstream: &Upstream) -> BTreeMap<(String, String), usize> {
 }
 
 /// The judgments in the store of a run that has ended, by (judge, case).
-async fn stored(folder: Folder) -> (Folder, Vec<(String, String)>) {
+pub(super) async fn stored(folder: Folder) -> (Folder, Vec<(String, String)>) {
     let stored = Stored::open(folder).await;
     let run = stored.last_run().await;
     let mut found = Vec::new();

@@ -2,4 +2,5 @@
 
 mod field_faults;
 mod kill;
+mod kill_served;
 mod perimeter_bytes;

@@ -110,13 +110,13 @@ impl Drop for Running {
 }
 
 fn command<S: AsRef<OsStr>>(folder: &Folder, arguments: &[S]) -> Command {
-    let mut command = Command::new(path());
+    let mut command = Command::new(program());
     command.env_clear().current_dir(folder.path()).args(arguments);
     command
 }
 
 /// The program of this checkout, built after the last change of any file that it is made from.
-fn path() -> &'static Path {
+pub fn program() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {
         // The test itself stands in `<target>/<profile>/deps`.

@@ -119,6 +119,7 @@ impl Gateway {
         let address = format!("http://{}", listener.local_addr().expect("an address"));
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
+        self.app.judge_waiting_runs(stop.clone());
         let router = api::router(self.app.clone());
         let stopped = stop.clone().cancelled_owned();
         tasks.spawn(async move { axum::serve(listener, router).with_graceful_shutdown(stopped).await });

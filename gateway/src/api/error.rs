@@ -40,6 +40,26 @@ pub struct ProblemDetail {
     pub hint: Option<String>,
 }
 
+impl ProblemDetail {
+    /// A text that may end in a hint.
+    pub(super) fn of_text(field: String, text: &str) -> Self {
+        // A message that ends in a question keeps its mark.
+        let (message, hint) = match text.split_once("hint: ") {
+            Some((message, hint)) => {
+                (message.trim_end().trim_end_matches(';').to_owned(), Some(hint.to_owned()))
+            }
+            None => (text.to_owned(), None),
+        };
+        Self { field, message, hint }
+    }
+
+    /// A problem of a case that stands at `place`.
+    pub(super) fn of_field(place: &str, found: &FieldProblem) -> Self {
+        let field = found.field.as_ref().map_or_else(|| place.to_owned(), |field| format!("{place}.{field}"));
+        Self::of_text(field, &found.problem.to_string())
+    }
+}
+
 /// What a handler may fail with.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
@@ -67,6 +87,12 @@ pub enum ApiError {
     UnknownVerdict(String),
     #[error("the case is not valid")]
     InvalidCase(Vec<FieldProblem>),
+    #[error("the run cannot be begun as it is; nothing was judged")]
+    InvalidRun(Vec<ProblemDetail>),
+    #[error("{most} runs wait already; hint: try again when one has ended")]
+    TooManyRuns { most: u64 },
+    #[error("{0}")]
+    RunConflict(String),
     #[error(transparent)]
     BadIdempotencyKey(BadKey),
     #[error("this `Idempotency-Key` was used for another request; hint: a new request needs a new key")]
@@ -96,7 +122,9 @@ impl ApiError {
             }
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::Gate(GateFault::OtherVersion { .. } | GateFault::MixedVersions { .. }) => {
+            Self::TooManyRuns { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::RunConflict(_)
+            | Self::Gate(GateFault::OtherVersion { .. } | GateFault::MixedVersions { .. }) => {
                 StatusCode::CONFLICT
             }
             Self::Gate(GateFault::Engine(_) | GateFault::Store(_) | GateFault::Scores { .. }) => {
@@ -104,6 +132,7 @@ impl ApiError {
             }
             Self::Gate(_)
             | Self::InvalidCase(_)
+            | Self::InvalidRun(_)
             | Self::IdempotencyConflict
             | Self::NoQuorumByKinship { .. }
             | Self::Unaskable { .. } => StatusCode::UNPROCESSABLE_ENTITY,
@@ -131,6 +160,9 @@ impl ApiError {
             Self::Gate(_) => ("no-gate", "The run cannot be held against this"),
             Self::UnknownVerdict(_) => ("unknown-verdict", "There is no such verdict"),
             Self::InvalidCase(_) => ("invalid-case", "The case is not valid"),
+            Self::InvalidRun(_) => ("invalid-run", "The run cannot be begun as it is"),
+            Self::TooManyRuns { .. } => ("too-many-runs", "Too many runs wait"),
+            Self::RunConflict(_) => ("run-conflict", "The run is not in a state for this"),
             Self::BadIdempotencyKey(_) => ("bad-idempotency-key", "The Idempotency-Key is not usable"),
             Self::IdempotencyConflict => ("idempotency-conflict", "The key was used for another request"),
             Self::NoQuorumByKinship { .. } => {
@@ -146,22 +178,10 @@ impl ApiError {
     fn body(&self, status: StatusCode) -> ProblemBody {
         let (kind, title) = self.kind_and_title();
         let errors = match self {
-            Self::InvalidCase(problems) => problems
-                .iter()
-                .map(|problem| {
-                    let text = problem.problem.to_string();
-                    // A message that ends in a question keeps its mark.
-                    let (message, hint) = match text.split_once("hint: ") {
-                        Some((message, hint)) => {
-                            (message.trim_end().trim_end_matches(';').to_owned(), Some(hint.to_owned()))
-                        }
-                        None => (text, None),
-                    };
-                    let field =
-                        problem.field.as_ref().map_or_else(|| String::from("case"), |f| format!("case.{f}"));
-                    ProblemDetail { field, message, hint }
-                })
-                .collect(),
+            Self::InvalidCase(problems) => {
+                problems.iter().map(|problem| ProblemDetail::of_field("case", problem)).collect()
+            }
+            Self::InvalidRun(problems) => problems.clone(),
             _ => Vec::new(),
         };
         ProblemBody {
@@ -192,6 +212,9 @@ pub fn problem_kinds() -> Vec<ProblemBody> {
         ApiError::Gate(GateFault::NotPinned { run: word() }),
         ApiError::UnknownVerdict(word()),
         ApiError::InvalidCase(Vec::new()),
+        ApiError::InvalidRun(Vec::new()),
+        ApiError::TooManyRuns { most: 0 },
+        ApiError::RunConflict(word()),
         ApiError::BadIdempotencyKey(BadKey),
         ApiError::IdempotencyConflict,
         ApiError::NoQuorumByKinship { panel: word(), model: word(), judges: word() },
@@ -215,8 +238,15 @@ impl IntoResponse for ApiError {
         response.extensions_mut().insert(body);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        match status {
+            StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+            }
+            // A run takes a while.
+            StatusCode::TOO_MANY_REQUESTS => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("30"));
+            }
+            _ => {}
         }
         response
     }

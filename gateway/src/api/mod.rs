@@ -1,7 +1,10 @@
 //! The HTTP API: routes, each resource in a file of its own, documented by the same line that registers it.
 
+mod begun;
+mod body;
 mod docs;
 mod error;
+mod events;
 mod gate;
 mod guard;
 mod idempotency;
@@ -42,7 +45,7 @@ pub const SHUTDOWN_GRACE: Duration = Duration::from_mins(2);
     ),
     tags(
         (name = "verdicts", description = "Judge one case"),
-        (name = "runs", description = "What was judged"),
+        (name = "runs", description = "Judge many cases, and what was judged"),
         (name = "panels", description = "What is configured"),
         (name = "operations", description = "Health and metrics"),
     )
@@ -55,9 +58,12 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(ApiDocument::openapi())
         .routes(routes!(verdicts::create))
         .routes(routes!(verdicts::show))
-        .routes(routes!(runs::list))
+        .routes(routes!(runs::list, begun::begin))
         .routes(routes!(runs::show))
         .routes(routes!(runs::verdicts))
+        .routes(routes!(events::events))
+        .routes(routes!(begun::resume))
+        .routes(routes!(begun::stop))
         .routes(routes!(gate::show))
         .routes(routes!(panels::list))
         .routes(routes!(judges::list))

@@ -6,24 +6,21 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 
 use super::error::{ApiError, ProblemBody};
-use super::idempotency;
+use super::{body, idempotency};
 use crate::app::App;
-use crate::case::{Case, Sensitivity};
+use crate::case::Case;
 use crate::engine::{JudgeRequest, KeyedAnswer};
 use crate::verdict::CaseVerdict;
 
 /// The project of requests without a key.
 pub const DEFAULT_PROJECT: &str = "default";
-
-/// Raises the case's sensitivity, never lowers it.
-pub(super) const SENSITIVITY: &str = "x-tribunal-sensitivity";
 
 /// One case for one panel.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -70,16 +67,13 @@ pub async fn create(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ApiError> {
-    let body = body.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::TooLarge { limit_bytes: app.body_limit_bytes() },
-        _ => ApiError::BadJson(rejection.to_string()),
-    })?;
+    let body = body::bytes(&app, body)?;
     let keyed = idempotency::keyed(&headers, &body)?;
     let request: VerdictRequest =
         serde_json::from_slice(&body).map_err(|error| ApiError::BadJson(error.to_string()))?;
     let mut case = Case::try_from(request.case).map_err(ApiError::InvalidCase)?;
-    if let Some(level) = headers.get(SENSITIVITY) {
-        case.sensitivity = case.sensitivity.max(sensitivity(level)?);
+    if let Some(sensitivity) = body::sensitivity(&headers)? {
+        case.sensitivity = case.sensitivity.max(sensitivity);
     }
     // Before anything that may have changed since: what was answered once is answered again.
     if let Some(keyed) = &keyed
@@ -139,16 +133,6 @@ fn answer_keyed(answer: KeyedAnswer) -> Result<Response, ApiError> {
 pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Json<CaseVerdict>, ApiError> {
     let verdict = app.engine().verdict(DEFAULT_PROJECT, &id).await?;
     verdict.map(Json).ok_or(ApiError::UnknownVerdict(id))
-}
-
-fn sensitivity(level: &HeaderValue) -> Result<Sensitivity, ApiError> {
-    level
-        .to_str()
-        .ok()
-        .and_then(|level| serde_json::from_value(serde_json::Value::from(level)).ok())
-        .ok_or_else(|| {
-            ApiError::BadJson(String::from("x-tribunal-sensitivity is public, internal or confidential"))
-        })
 }
 
 fn with_headers(verdict: &CaseVerdict) -> Response {

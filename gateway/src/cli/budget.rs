@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::exit::{Exit, Failure};
 use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
-use crate::engine::Budget;
-use crate::judge::ProviderKind;
+use crate::engine::{Budget, unpriced};
 use crate::panel::Panel;
 
 /// A cap in US dollars.
@@ -19,13 +18,7 @@ pub(super) fn usd(text: &str) -> Result<f64, String> {
 
 /// A judge without a price could spend without being seen.
 pub(super) fn refuse_unknown_prices(panel: &Panel) -> Result<(), Failure> {
-    let unknown: Vec<String> = panel
-        .judges
-        .iter()
-        .chain(&panel.replacements)
-        .filter(|judge| judge.price.is_none() && judge.server.provider != ProviderKind::Replay)
-        .map(|judge| format!("`{}`", judge.id))
-        .collect();
+    let unknown: Vec<String> = unpriced(panel).iter().map(|judge| format!("`{}`", judge.id)).collect();
     if unknown.is_empty() {
         return Ok(());
     }
@@ -39,35 +32,12 @@ pub(super) fn refuse_unknown_prices(panel: &Panel) -> Result<(), Failure> {
 pub(super) async fn budget(app: &App, run: &str, max_cost_usd: f64) -> Result<Arc<Budget>, Failure> {
     let spent = app.engine().run_cost_microusd(DEFAULT_PROJECT, run).await;
     let spent = spent.map_err(|error| Failure::new(Exit::Internal, error))?;
-    Ok(Arc::new(Budget::new(microusd(max_cost_usd), spent)))
+    Ok(Arc::new(Budget::of_usd(max_cost_usd, spent)))
 }
 
 /// For one case without a run.
 pub(super) fn fresh(max_cost_usd: f64) -> Arc<Budget> {
-    Arc::new(Budget::new(microusd(max_cost_usd), 0))
-}
-
-/// What to say when the cap ended the run.
-pub(super) fn explain(budget: &Budget) -> String {
-    format!(
-        "stopped by --max-cost {}: {} USD are spent, and the next call may cost more than is left",
-        dollars(budget.cap_microusd()),
-        dollars(budget.spent_microusd()),
-    )
-}
-
-fn dollars(microusd: u64) -> String {
-    format!("{}.{:06}", microusd / 1_000_000, microusd % 1_000_000)
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between 0 and 1e15 by `usd`, rounded down so that the cap is not exceeded"
-)]
-fn microusd(usd: f64) -> u64 {
-    // Why the half millionth: 0.1 USD is 100000 millionths, not 99999.
-    (usd * 1e6 + 0.5) as u64
+    Arc::new(Budget::of_usd(max_cost_usd, 0))
 }
 
 #[cfg(test)]
@@ -79,15 +49,10 @@ mod tests {
         for (text, expected) in
             [("2.50", 2_500_000), ("0.1", 100_000), ("1e3", 1_000_000_000), ("0.000001", 1)]
         {
-            assert_eq!(usd(text).map(microusd), Ok(expected), "{text}");
+            assert_eq!(usd(text).map(|cap| Budget::of_usd(cap, 0).cap_microusd()), Ok(expected), "{text}");
         }
         for text in ["0", "-1", "NaN", "inf", "1e12", "$2", ""] {
             assert!(usd(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn dollars_keep_their_millionths() {
-        assert_eq!(dollars(2_500_001), "2.500001");
     }
 }

@@ -1,17 +1,14 @@
 //! A file of cases, checked whole before anything is spent.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Context;
 
 use super::exit::{Exit, Failure};
 use super::{RunArgs, output};
-use crate::case::Mode;
-use crate::engine::{kinship_gap_of, plan};
-use crate::intake::{Against, CandidateTexts, CaseFile, FieldMap, IntakeOptions, Report, validate};
-use crate::judge::ProviderKind;
+use crate::intake::{Against, CaseFile, FieldMap, IntakeOptions, Report, validate};
 use crate::panel::Panel;
+use crate::run::checks::{self, Unaskable};
 use crate::settings::Config;
 
 /// A file that this panel can judge as it stands.
@@ -43,11 +40,7 @@ pub(super) async fn check(
 fn options(panel: &Panel, args: &RunArgs) -> Result<IntakeOptions, Failure> {
     Ok(IntakeOptions {
         map: map(args)?,
-        candidate_texts: if panel.judges.iter().all(|judge| judge.server.provider == ProviderKind::Replay) {
-            CandidateTexts::Optional
-        } else {
-            CandidateTexts::Required
-        },
+        candidate_texts: checks::candidate_texts(panel),
         from: args.from,
         against: None,
     })
@@ -104,8 +97,7 @@ fn refuse_bad_cases(path: &Path, checked: &Report, args: &RunArgs) -> Result<(),
             anyhow::Error::msg(format!("{name}: no case is left to judge")),
         ));
     }
-    let kinds = BTreeSet::from([Mode::Pointwise, Mode::Reference]);
-    if !args.by_mode && checked.modes.keys().filter(|mode| kinds.contains(mode)).count() > 1 {
+    if !args.by_mode && checks::mixes_references(checked) {
         return Err(Failure::usage(format!(
             "{name}: some cases have a reference and some have none, so their scores are not comparable; hint: --by-mode reports them apart"
         )));
@@ -118,24 +110,14 @@ fn refuse_bad_cases(path: &Path, checked: &Report, args: &RunArgs) -> Result<(),
 
 /// Templates without a file for a mode, and cases without a field that a template needs, stop it too.
 fn refuse_unaskable(path: &Path, panel: &Panel, checked: &Report) -> Result<(), Failure> {
-    let unchecked = checked.modes.keys().find_map(|&mode| plan::unchecked(panel, mode));
-    let mut problems: Vec<String> = unchecked.into_iter().collect();
-    for judge in plan::askable_judges(panel) {
-        for &mode in checked.modes.keys() {
-            if judge.template.source(mode).is_none() {
-                problems.push(format!(
-                    "{}\n  hint: add the file, or use another template",
-                    plan::no_file(judge, mode)
-                ));
-            }
-            for field in judge.template.needs(mode) {
-                if let Some(at) = checked.first_without.get(&(mode, *field)) {
-                    let (name, lacks) = (path.display(), plan::lacks(judge, field.name()));
-                    problems.push(format!("{name}:{}: case `{}`: {lacks}", at.line, at.id));
-                }
-            }
-        }
-    }
+    let problems: Vec<String> = checks::unaskable(panel, checked)
+        .into_iter()
+        .map(|found| match found {
+            Unaskable::Unchecked(what) => what,
+            Unaskable::NoFile(what) => format!("{what}\n  hint: add the file, or use another template"),
+            Unaskable::Lacks(at, what) => format!("{}:{}: case `{}`: {what}", path.display(), at.line, at.id),
+        })
+        .collect();
     if problems.is_empty() {
         return Ok(());
     }
@@ -153,19 +135,14 @@ fn refuse_kin(
         output::note("warning: judges vote on answers of their own model or family (--allow-kin)");
         return Ok(());
     }
-    for profile in &checked.profiles {
-        let candidates = profile.models.iter().flatten().map(String::as_str);
-        if let Some(gap) = kinship_gap_of(panel, candidates, models) {
-            return Err(Failure::new(
-                Exit::Configuration,
-                anyhow::Error::msg(format!(
-                    "panel `{}` has no quorum for answers of `{}`: related judges are left out ({}); hint: add judges of other families, or let them vote with --allow-kin",
-                    panel.name,
-                    gap.model,
-                    gap.judges.join(", ")
-                )),
-            ));
-        }
-    }
-    Ok(())
+    let Some(gap) = checks::kinship_gap(panel, checked, models) else { return Ok(()) };
+    Err(Failure::new(
+        Exit::Configuration,
+        anyhow::Error::msg(format!(
+            "panel `{}` has no quorum for answers of `{}`: related judges are left out ({}); hint: add judges of other families, or let them vote with --allow-kin",
+            panel.name,
+            gap.model,
+            gap.judges.join(", ")
+        )),
+    ))
 }

@@ -5,26 +5,25 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use futures::StreamExt;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::case_file::CheckedFile;
 use super::exit::{Exit, Failure};
-use super::progress::{Counts, Progress};
+use super::progress::Progress;
 use super::{RunArgs, budget, output, report, setup};
 use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::Case;
 use crate::engine::EngineError;
-use crate::engine::run::{CaseOutcome, RunSpec, usual_concurrency};
+use crate::engine::run::{RunSpec, usual_concurrency};
 use crate::gate::BaselineReport;
 use crate::intake::{CaseFile, IntakeOptions};
 use crate::panel::Panel;
-use crate::run::RunSettings;
+use crate::run::{RunSettings, Tally, judge_cases};
+use crate::settings::Environment;
 use crate::shutdown::Signals;
-use crate::store::rows::{RunEnd, RunKind, RunRow, RunStatus};
-use crate::summary::RunSummary;
+use crate::store::rows::{RunKind, RunRow, WorkStatus};
 use crate::verdict::CaseVerdict;
 
 /// Cases read ahead of the judges.
@@ -86,23 +85,22 @@ pub(super) async fn judge_all(
     if !args.quiet {
         announce(&run_id, &job);
     }
-    let mut progress = Progress::new(job.cases.report.cases, args.quiet);
+    let mut progress =
+        Progress::new(job.cases.report.cases, args.quiet, Environment::of_process().is_in_ci());
     let (cases, reader) = read_cases(job.cases.file, job.cases.options, stop.clone());
-    let mut outcomes = Box::pin(app.engine().judge_run(spec, cases));
-    let mut tally = Tally::new(if job.prints_table { MAX_ROWS } else { 0 });
-    loop {
-        let outcome = tokio::select! {
-            outcome = outcomes.next() => outcome,
-            // Cases in flight are recorded by their own tasks as far as their calls were sent.
-            () = signals.hard.cancelled() => None,
-        };
-        let Some(outcome) = outcome else { break };
-        tally.take(outcome, sink, &stop)?;
-        let RunSummary { cases: done, escalated, undecided, .. } = tally.summary;
-        progress.update(Counts { done, escalated, undecided });
-    }
-    // The reader may wait for a place in the channel, which nobody empties any more.
-    drop(outcomes);
+    let most_rows = if job.prints_table { MAX_ROWS } else { 0 };
+    let mut rows = Vec::new();
+    let judging = judge_cases(app.engine(), spec, cases, |tally, verdict| {
+        if let Some(verdict) = verdict {
+            sink.write(&verdict)?;
+            if rows.len() < most_rows {
+                rows.push(verdict);
+            }
+        }
+        progress.update(&tally.progress(None));
+        Ok::<_, Failure>(())
+    });
+    let mut tally = Box::pin(judging).await?;
     progress.finish();
     sink.finish()?;
     reader
@@ -113,77 +111,19 @@ pub(super) async fn judge_all(
     app.engine().erase_expired_texts().await;
     end_run(app, &run_id, &tally).await?;
     if job.prints_table {
-        let rows = if job.cases.report.cases <= MAX_ROWS as u64 { &tally.rows[..] } else { &[] };
+        let rows = if job.cases.report.cases <= MAX_ROWS as u64 { &rows[..] } else { &[] };
         output::text(&report::run(&tally.summary, rows));
     }
     if let Some(budget) = budget.filter(|_| tally.is_capped && !tally.is_interrupted) {
         output::note(&format!(
             "{}; {} of {} cases are judged",
-            budget::explain(&budget),
+            budget.explain("--max-cost"),
             tally.summary.cases,
             job.cases.report.cases
         ));
     }
     let exit = conclude(tally, &resume)?;
     Ok(Judged { run: run_id, exit })
-}
-
-/// What a run gave, and why it ended early if it did.
-struct Tally {
-    summary: RunSummary,
-    /// The first verdicts, for the table.
-    rows: Vec<CaseVerdict>,
-    most_rows: usize,
-    first_error: Option<EngineError>,
-    is_capped: bool,
-    is_interrupted: bool,
-}
-
-impl Tally {
-    fn new(most_rows: usize) -> Self {
-        Self {
-            summary: RunSummary::new(),
-            rows: Vec::new(),
-            most_rows,
-            first_error: None,
-            is_capped: false,
-            is_interrupted: false,
-        }
-    }
-
-    /// Counts and writes one outcome; `stop` ends the run where going on would be wrong.
-    fn take(
-        &mut self,
-        outcome: CaseOutcome,
-        sink: &mut Sink,
-        stop: &CancellationToken,
-    ) -> Result<(), Failure> {
-        match outcome.result {
-            Ok(verdict) => {
-                self.summary.add(&verdict, outcome.was_stored);
-                sink.write(&verdict)?;
-                if self.rows.len() < self.most_rows {
-                    self.rows.push(verdict);
-                }
-            }
-            // No further case is begun; those that need no more money finish.
-            Err(EngineError::OverBudget) => {
-                self.is_capped = true;
-                stop.cancel();
-            }
-            Err(error) => {
-                self.summary.add_error();
-                // What cannot be recorded must not be paid for.
-                stop.cancel();
-                self.first_error.get_or_insert(error);
-            }
-        }
-        Ok(())
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.is_interrupted || self.is_capped || self.summary.errors > 0
-    }
 }
 
 fn announce(run_id: &str, job: &Job) {
@@ -245,6 +185,12 @@ async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool
         return Ok((id, false));
     };
     let stored = setup::find_run(app, wanted).await?;
+    if stored.work.as_ref().is_some_and(|work| work.status == WorkStatus::Waiting) {
+        return Err(Failure::usage(format!(
+            "run {id} is judged by the gateway; hint: `POST /v1/runs/{id}/stop` ends it there",
+            id = stored.run.id
+        )));
+    }
     if stored.run.panel_version != job.panel.version {
         return Err(Failure::new(
             Exit::Configuration,
@@ -262,11 +208,7 @@ async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool
 }
 
 async fn end_run(app: &App, id: &str, tally: &Tally) -> Result<(), Failure> {
-    let end = RunEnd {
-        status: if tally.is_stopped() { RunStatus::Stopped } else { RunStatus::Finished },
-        finished_us: app.engine().now_us(),
-        outcome: serde_json::to_string(&tally.summary).ok(),
-    };
+    let end = tally.end(app.engine().now_us());
     app.engine()
         .finish_run(DEFAULT_PROJECT, id, &end)
         .await

@@ -1,4 +1,4 @@
-//! Progress of a run: a bar on a terminal, plain lines elsewhere.
+//! Progress of a run: a bar on a terminal, plain lines elsewhere and in CI.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::time::Instant;
 
 use super::output;
+use crate::run::RunProgress;
 
 /// Elsewhere than on a terminal, at most one line in this time.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -19,21 +20,12 @@ pub enum Progress {
     Lines { total: u64, started: Instant, last: Instant },
 }
 
-/// How far a run is.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Counts {
-    pub done: u64,
-    pub escalated: u64,
-    /// Cases without a value on some criterion.
-    pub undecided: u64,
-}
-
 impl Progress {
-    pub fn new(total: u64, is_quiet: bool) -> Self {
+    pub fn new(total: u64, is_quiet: bool, is_in_ci: bool) -> Self {
         if is_quiet {
             return Self::Off;
         }
-        if !std::io::stderr().is_terminal() {
+        if is_in_ci || !std::io::stderr().is_terminal() {
             let now = Instant::now();
             return Self::Lines { total, started: now, last: now };
         }
@@ -47,19 +39,22 @@ impl Progress {
         Self::Bar(bar)
     }
 
-    pub fn update(&mut self, counts: Counts) {
-        let message = format!("{} escalated, {} undecided", counts.escalated, counts.undecided);
+    pub fn update(&mut self, run: &RunProgress) {
+        let mut message = format!("{} escalated, {} undecided", run.escalated, run.undecided);
+        if let Some(usd) = run.cost_usd.filter(|usd| *usd > 0.0) {
+            message = format!("{message}, {usd:.4} USD");
+        }
         match self {
             Self::Off => {}
             Self::Bar(bar) => {
-                bar.set_position(counts.done);
+                bar.set_position(run.done);
                 bar.set_message(message);
             }
             Self::Lines { total, started, last } => {
-                if last.elapsed() >= LINE_EVERY || counts.done == *total {
+                if last.elapsed() >= LINE_EVERY || run.done == *total {
                     *last = Instant::now();
                     let seconds = started.elapsed().as_secs();
-                    output::note(&format!("{}/{total} cases after {seconds} s, {message}", counts.done));
+                    output::note(&format!("{}/{total} cases after {seconds} s, {message}", run.done));
                 }
             }
         }

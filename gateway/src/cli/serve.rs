@@ -44,6 +44,7 @@ pub async fn run(source: &Source, args: ServeArgs) -> Result<Exit, Failure> {
     output::note(&format!("listening on http://{address}  (docs: http://{address}/docs)"));
     app.keep_retention(signals.soft.clone());
     reload::follow(&app, source, signals.soft.clone());
+    app.judge_waiting_runs(signals.soft.clone());
     let router = api::router(app.clone());
     // Small answers must not wait for the peer's delayed acknowledgement.
     let listener = listener.tap_io(|stream| {

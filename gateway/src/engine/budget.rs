@@ -5,6 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+use crate::judge::{Judge, ProviderKind};
+use crate::panel::Panel;
+
 /// A cap in millionths of a US dollar, shared by all calls of a run.
 #[derive(Debug)]
 pub struct Budget {
@@ -35,6 +38,26 @@ impl Budget {
     pub fn new(cap_microusd: u64, spent_microusd: u64) -> Self {
         let state = State { spent_microusd, reserved_microusd: 0, is_exhausted: false };
         Self { cap_microusd, state: Mutex::new(state), changed: Notify::new() }
+    }
+
+    /// A cap in US dollars, rounded down to millionths; negative and undefined amounts are no money at all.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates, and caps are rounded down so that they are not exceeded"
+    )]
+    pub fn of_usd(cap_usd: f64, spent_microusd: u64) -> Self {
+        // Why the half millionth: 0.1 USD is 100000 millionths, not 99999.
+        Self::new((cap_usd * 1e6 + 0.5) as u64, spent_microusd)
+    }
+
+    /// What to say when the cap ended a run; `name` is what the user calls it.
+    pub fn explain(&self, name: &str) -> String {
+        format!(
+            "stopped by {name} {}: {} USD are spent, and the next call may cost more than is left",
+            dollars(self.cap_microusd),
+            dollars(self.spent_microusd()),
+        )
     }
 
     pub fn cap_microusd(&self) -> u64 {
@@ -78,6 +101,16 @@ impl Budget {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Judges that could spend without being seen: no cap can be kept with them.
+pub fn unpriced(panel: &Panel) -> Vec<&Judge> {
+    let judges = panel.judges.iter().chain(&panel.replacements).map(|judge| &**judge);
+    judges.filter(|judge| judge.price.is_none() && judge.server.provider != ProviderKind::Replay).collect()
+}
+
+fn dollars(microusd: u64) -> String {
+    format!("{}.{:06}", microusd / 1_000_000, microusd % 1_000_000)
 }
 
 impl Reservation {
@@ -149,6 +182,12 @@ mod tests {
     async fn what_the_run_spent_before_counts() {
         let budget = Arc::new(Budget::new(10, 8));
         assert!(budget.reserve(3).await.is_none());
+    }
+
+    #[test]
+    fn dollars_keep_their_millionths() {
+        assert_eq!(dollars(2_500_001), "2.500001");
+        assert_eq!(Budget::of_usd(0.1, 0).cap_microusd(), 100_000);
     }
 
     proptest! {

@@ -29,7 +29,7 @@ pub const LEASE: Duration = Duration::from_secs(30);
 const RENEWED_EVERY: Duration = Duration::from_secs(10);
 
 /// How often a duplicate looks whether another gateway has answered; one in this process wakes it.
-const LOOKS_EVERY: Duration = Duration::from_millis(500);
+pub(super) const LOOKS_EVERY: Duration = Duration::from_millis(500);
 
 /// Least time between two deletions of expired keys.
 const SWEPT_EVERY: Duration = Duration::from_hours(1);
@@ -95,7 +95,11 @@ impl Engine {
         project: &str,
         keyed: &Keyed,
     ) -> Result<Option<KeyedAnswer>, EngineError> {
-        match self.store.idempotency(&request_key(project, keyed), self.clock.now_us()).await? {
+        match self
+            .store
+            .idempotency(&request_key(Endpoint::Verdict, project, keyed), self.clock.now_us())
+            .await?
+        {
             Some(row) => self.answer_of(&row, keyed).await,
             None => Ok(None),
         }
@@ -120,7 +124,9 @@ impl Engine {
             let attempt = self.tasks.spawn(async move { engine.attempt(&keyed_here, request_here).await });
             match attempt.await.map_err(|_| EngineError::TaskStopped)?? {
                 Attempt::Answered(answer) => return Ok(*answer),
-                Attempt::Taken => self.wait_for_owner(&request_key(&request.project, &keyed)).await?,
+                Attempt::Taken => {
+                    self.wait_for_owner(&request_key(Endpoint::Verdict, &request.project, &keyed)).await?
+                }
             }
         }
     }
@@ -148,7 +154,7 @@ impl Engine {
     async fn attempt(self: &Arc<Self>, keyed: &Keyed, request: JudgeRequest) -> Result<Attempt, EngineError> {
         let now_us = self.clock.now_us();
         let wish = ReservationRow {
-            request: request_key(&request.project, keyed),
+            request: request_key(Endpoint::Verdict, &request.project, keyed),
             body_hash: keyed.body_hash.clone(),
             verdict_id: self.ids.draw(),
             lease_owner: self.keys.owner.clone(),
@@ -296,11 +302,11 @@ enum Attempt {
     Taken,
 }
 
-fn request_key(project: &str, keyed: &Keyed) -> RequestKey {
-    RequestKey { project: project.to_owned(), endpoint: Endpoint::Verdict, key: keyed.key.0.clone() }
+pub(super) fn request_key(endpoint: Endpoint, project: &str, keyed: &Keyed) -> RequestKey {
+    RequestKey { project: project.to_owned(), endpoint, key: keyed.key.0.clone() }
 }
 
-fn after(now_us: i64, duration: Duration) -> i64 {
+pub(super) fn after(now_us: i64, duration: Duration) -> i64 {
     now_us.saturating_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX))
 }
 

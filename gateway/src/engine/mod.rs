@@ -7,6 +7,7 @@ mod budget;
 mod by_rule;
 mod fan_out;
 pub mod ids;
+mod input;
 mod keyed;
 mod kin;
 mod known;
@@ -22,6 +23,7 @@ pub mod reply;
 mod retry;
 mod rows;
 pub mod run;
+mod run_once;
 #[cfg(test)]
 pub(crate) mod scripted;
 mod work;
@@ -35,7 +37,7 @@ use tokio_util::task::TaskTracker;
 
 pub use self::askers::{Askers, WiringError, dialect};
 pub use self::assemble::{kind_of, value_of_json};
-pub use self::budget::Budget;
+pub use self::budget::{Budget, unpriced};
 use self::fan_out::Collected;
 use self::ids::Ids;
 pub(crate) use self::keyed::Keys;
@@ -45,6 +47,9 @@ pub use self::model_facts::ModelFacts;
 use self::plan::{Settled, Standing};
 use self::recorder::{Recorder, RecorderError};
 pub use self::retry::Retry;
+#[cfg(test)]
+pub(crate) use self::rows::{Place, run_case};
+pub use self::run_once::{IdempotentRun, NewRun};
 pub use self::work::JudgeRequest;
 use self::work::Work;
 use crate::checks::Finding;
@@ -77,6 +82,14 @@ pub enum EngineError {
     CaseChanged(String),
     #[error("verdict `{id}` was answered and is not in the store")]
     VerdictGone { id: String },
+    #[error("the text of case `{case}` was erased before it was judged; hint: begin a new run")]
+    TextGone { case: String },
+    #[error("stored case `{case}` cannot be read")]
+    UnreadableCase {
+        case: String,
+        #[source]
+        source: serde_json::Error,
+    },
     #[error("stored verdict `{id}` cannot be read")]
     Unreadable {
         id: String,

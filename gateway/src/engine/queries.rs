@@ -98,6 +98,21 @@ impl Engine {
         self.store.create_run(run).await
     }
 
+    /// Runs that gateways have not ended yet.
+    pub async fn waiting_runs(&self) -> Result<u64, StoreError> {
+        self.store.waiting_runs().await
+    }
+
+    /// Lets a run that has ended be judged again; false: it has not ended, or no gateway judges it.
+    pub async fn queue_run_again(&self, project: &str, run: &str, options: &str) -> Result<bool, StoreError> {
+        self.store.queue_run_again(project, run, options).await
+    }
+
+    /// Whichever gateway has the run ends it soon; false: none has to judge it.
+    pub async fn ask_run_to_stop(&self, project: &str, run: &str) -> Result<bool, StoreError> {
+        self.store.ask_run_to_stop(project, run).await
+    }
+
     pub async fn reopen_run(&self, project: &str, run: &str) -> Result<(), StoreError> {
         self.store.reopen_run(project, run).await
     }

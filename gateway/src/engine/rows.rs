@@ -246,12 +246,13 @@ struct ReasonOf {
 pub(super) fn of_verdict(engine: &Engine, work: &Work, verdict: &CaseVerdict) -> Vec<Record> {
     let now_us = engine.clock.now_us();
     let mut records = Vec::with_capacity(5);
-    push_text(&mut records, work, TextKind::Case, &json_text(&*work.case), now_us);
+    let text_hash = push_text(&mut records, work, TextKind::Case, &json_text(&*work.case), now_us);
     let (body, reasons) = split(verdict);
     let reasons_hash = (!reasons.votes.is_empty())
         .then(|| push_text(&mut records, work, TextKind::Reasons, &json_text(&reasons), now_us));
     if work.in_run {
-        records.push(Record::RunCase(run_case(work, now_us)));
+        let place = Place { project: &work.project, run: &work.run, position: work.position };
+        records.push(Record::RunCase(run_case(place, &work.case, inclusion_ppb(work), text_hash, now_us)));
     }
     let disagreement = most(verdict.criteria.values().filter_map(|c| c.disagreement));
     let row = VerdictRow {
@@ -327,30 +328,47 @@ fn nearness(work: &Work, verdict: &CaseVerdict) -> Option<f64> {
     least(distances)
 }
 
-fn run_case(work: &Work, now_us: i64) -> RunCaseRow {
-    let models: Vec<Option<&str>> =
-        work.case.candidates().map(|candidate| candidate.model.as_deref()).collect();
-    let lengths: Vec<usize> =
-        work.case.candidates().map(|candidate| candidate.output.chars().count()).collect();
+/// Where a case stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub project: &'a str,
+    pub run: &'a str,
+    pub position: i64,
+}
+
+pub(crate) fn run_case(
+    place: Place<'_>,
+    case: &Case,
+    inclusion_ppb: Option<i64>,
+    text_hash: String,
+    now_us: i64,
+) -> RunCaseRow {
+    let models: Vec<Option<&str>> = case.candidates().map(|candidate| candidate.model.as_deref()).collect();
+    let lengths: Vec<usize> = case.candidates().map(|candidate| candidate.output.chars().count()).collect();
     RunCaseRow {
-        project: work.project.to_string(),
-        run: work.run.to_string(),
-        case_id: work.case.id.0.clone(),
-        case_hash: work.case_hash.clone(),
-        position: work.position,
+        project: place.project.to_owned(),
+        run: place.run.to_owned(),
+        case_id: case.id.0.clone(),
+        case_hash: case.content_hash(),
+        position: place.position,
         shard: 0,
-        mode: work.mode,
-        source: work.case.source.clone(),
-        sensitivity: work.case.sensitivity,
-        inclusion_ppb: inclusion_ppb(work),
+        mode: case.mode(),
+        source: case.source.clone(),
+        sensitivity: case.sensitivity,
+        inclusion_ppb,
         facts: json!({"models": models, "lengths": lengths}).to_string(),
+        text_hash: Some(text_hash),
         created_us: now_us,
     }
 }
 
 /// The probability with which the case was drawn for review; `None` when it was not drawn.
 fn inclusion_ppb(work: &Work) -> Option<i64> {
-    work.is_drawn.then(|| rounded(work.panel.random_review_share * 1e9))
+    inclusion_ppb_of(&work.panel, work.is_drawn)
+}
+
+pub(super) fn inclusion_ppb_of(panel: &Panel, is_drawn: bool) -> Option<i64> {
+    is_drawn.then(|| rounded(panel.random_review_share * 1e9))
 }
 
 /// The stored verdict with its words put back, as far as they are still there.
@@ -393,6 +411,11 @@ pub(super) fn response_text(
     now_us: i64,
 ) -> TextRow {
     text_row(project, case, panel, (TextKind::Response, &json_text(verdict)), now_us)
+}
+
+/// The text that a case is read from again.
+pub(super) fn case_text(project: &str, case: &Case, panel: &Panel, now_us: i64) -> TextRow {
+    text_row(project, case, panel, (TextKind::Case, &json_text(case)), now_us)
 }
 
 fn push_text(records: &mut Vec<Record>, work: &Work, kind: TextKind, body: &str, now_us: i64) -> String {

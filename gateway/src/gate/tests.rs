@@ -98,6 +98,7 @@ async fn a_run_that_mixes_versions_is_refused() {
         finished_us: None,
         outcome: None,
         totals: RunTotals::default(),
+        work: None,
     };
     let request = bench.request();
     let request = crate::engine::JudgeRequest { panel: other, run: Some(Arc::from("run-1")), ..request };

@@ -25,7 +25,7 @@ pub use mapping::{FieldMap, IntakeNotes, MapError};
 pub use problem::{CaseProblem, FieldProblem, Problem};
 pub use raw::case_from_value;
 pub use reader::CaseReader;
-pub use report::{CaseAt, CaseProfile, DuplicateId, Report, validate};
+pub use report::{CaseAt, CaseProfile, DuplicateId, Report, of_values, validate};
 pub use source::{CaseFile, Format, IntakeError};
 pub use tools::{Tool, UnknownTool};
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::case::{Case, CaseId, Mode, Sensitivity};
 use crate::intake::mapping::IntakeNotes;
 use crate::intake::problem::CaseProblem;
+use crate::intake::raw::{case_from_value, readable_id};
 use crate::intake::source::{CaseFile, IntakeError};
 use crate::intake::{IntakeOptions, reader::CaseReader};
 use crate::templates::OptionalField;
@@ -94,6 +95,13 @@ impl Report {
         }
     }
 
+    fn add_duplicate(&mut self, duplicate: DuplicateId) {
+        self.duplicate_count += 1;
+        if self.duplicates.len() < Self::MAX_LISTED {
+            self.duplicates.push(duplicate);
+        }
+    }
+
     fn add_case(&mut self, case: &Case, line: u64) {
         self.cases += 1;
         let mode = case.mode();
@@ -147,6 +155,29 @@ pub fn validate(file: &CaseFile, options: &IntakeOptions) -> Result<Report, Inta
     Ok(report)
 }
 
+/// The cases of a request body, with the same check; their `line` is their place, from 1.
+pub fn of_values(values: Vec<serde_json::Value>, options: &IntakeOptions) -> (Vec<Case>, Report) {
+    let mut report = Report::default();
+    let mut cases = Vec::with_capacity(values.len());
+    let mut first_lines: HashMap<CaseId, u64> = HashMap::new();
+    for (line, value) in (1..).zip(values) {
+        let id = readable_id(&value);
+        match case_from_value(value, options, &mut report.notes) {
+            Ok(case) => {
+                report.add_case(&case, line);
+                if let Some(&first_line) = first_lines.get(&case.id) {
+                    report.add_duplicate(DuplicateId { id: case.id.clone(), first_line, line });
+                } else {
+                    first_lines.insert(case.id.clone(), line);
+                }
+                cases.push(case);
+            }
+            Err(problems) => report.add_problem(CaseProblem { line, id, problems, fatal: false }),
+        }
+    }
+    (cases, report)
+}
+
 fn hash_of(id: &CaseId) -> u64 {
     let hash = blake3::hash(id.0.as_bytes());
     hash.as_bytes().first_chunk().copied().map_or(0, u64::from_le_bytes)
@@ -174,10 +205,7 @@ fn find_duplicates(mut reader: CaseReader, suspects: &BTreeSet<u64>, report: &mu
             first_lines.insert(case.id, line);
             continue;
         };
-        report.duplicate_count += 1;
-        if report.duplicates.len() < Report::MAX_LISTED {
-            report.duplicates.push(DuplicateId { id: case.id, first_line, line });
-        }
+        report.add_duplicate(DuplicateId { id: case.id, first_line, line });
     }
 }
 

@@ -138,6 +138,7 @@ impl BindRow for RunCaseRow {
             .bind(self.sensitivity.word())
             .bind(self.inclusion_ppb)
             .bind(self.facts.as_str())
+            .bind(self.text_hash.as_deref())
             .bind(self.created_us)
     }
 }

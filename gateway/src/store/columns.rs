@@ -4,6 +4,7 @@ use aggregation::vote::{Abstention, Exclusion, Order, UnparseableClass};
 
 use super::rows::{
     Endpoint, IdempotencyStatus, JudgmentSource, RunKind, RunStatus, TextKind, TriageStatus, VersionKind,
+    WorkStatus,
 };
 use crate::case::{Mode, Sensitivity};
 
@@ -39,6 +40,7 @@ words!(TriageStatus { Open = "open", Adjudication = "adjudication", Resolved = "
 words!(IdempotencyStatus { Reserved = "reserved", Finished = "finished" });
 words!(RunKind { Judge = "judge", Gate = "gate", Sentinel = "sentinel" });
 words!(RunStatus { Running = "running", Finished = "finished", Stopped = "stopped" });
+words!(WorkStatus { Waiting = "waiting", Ended = "ended" });
 words!(UnparseableClass { NoVerdict = "no_verdict", Ambiguous = "ambiguous", OutOfRange = "out_of_range", Truncated = "truncated" });
 words!(Exclusion { Perimeter = "perimeter", SameModel = "same_model", SameFamily = "same_family", EmptyCandidate = "empty_candidate", FailedCheck = "failed_check" });
 

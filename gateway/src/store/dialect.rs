@@ -35,6 +35,14 @@ impl Dialect {
             Self::Postgres => "BEGIN",
         }
     }
+
+    /// The database's clock: the one that all gateways of a store share.
+    pub(super) fn now(self) -> &'static str {
+        match self {
+            Self::Sqlite => include_str!("sql/now_sqlite.sql"),
+            Self::Postgres => include_str!("sql/now_postgres.sql"),
+        }
+    }
 }
 
 /// The connections of one store.

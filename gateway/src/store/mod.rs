@@ -15,6 +15,7 @@ mod migrations;
 mod model_facts;
 mod read;
 pub mod rows;
+mod run_work;
 mod sql_store;
 mod statement;
 
@@ -30,13 +31,14 @@ use self::rows::{
     RequestKey, Reservation, ReservationRow, RunEnd, RunRow, RunSummary, StoredText, TextSelection,
     VerdictRow, VersionKind, VersionRow,
 };
+pub use self::run_work::RunWork;
 pub use self::sql_store::SqlStore;
 
 /// What every verb returns.
 pub type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// The store's verbs. `SqlStore` is the real one; the trait is the seam for a slow or failing one in tests.
-pub trait Store: Send + Sync + std::fmt::Debug {
+pub trait Store: RunWork + std::fmt::Debug {
     /// Appends all records in one transaction, as few multi-row statements. Repeating it changes nothing: the first
     /// judgment of its (run, case, judge, criterion, order, sample, revision) stands, and so on.
     fn append<'a>(&'a self, records: &'a [Record]) -> Answer<'a, Appended>;

@@ -6,9 +6,9 @@ use sqlx::any::AnyRow;
 use super::StoreError;
 use super::columns::{RATING, Word, abstention_of_words, retained_until_of_column};
 use super::rows::{
-    AnsweredCalls, FinishedCase, IdempotencyEnd, IdempotencyRow, IdempotencyStatus, JudgmentRow,
-    JudgmentSource, ModelFactsRow, RequestKey, ReservationRow, RunRow, RunStatus, RunSummary, RunTotals,
-    StoredText, VerdictRow, VersionRow,
+    AnsweredCalls, FinishedCase, IdempotencyEnd, IdempotencyRow, IdempotencyStatus, InputCase, JudgmentRow,
+    JudgmentSource, Lease, ModelFactsRow, RequestKey, ReservationRow, RunRow, RunStatus, RunSummary,
+    RunTotals, StoredText, TakenRun, VerdictRow, VersionRow, WorkState,
 };
 
 /// One row under the verb that asked for it.
@@ -193,7 +193,17 @@ impl<'r> Columns<'r> {
         };
         let status: RunStatus = self.word("status")?;
         let finished_us = self.maybe_integer("finished_us")?;
-        let summary = RunSummary { run, status, finished_us, outcome: self.maybe_text("outcome")?, totals };
+        let work = match self.maybe_text("work_status")? {
+            None => None,
+            Some(_) => Some(WorkState {
+                status: self.word("work_status")?,
+                is_begun: self.integer("fencing_token")? > 0,
+                reason: self.maybe_text("reason")?,
+                options: self.text("options")?,
+            }),
+        };
+        let outcome = self.maybe_text("outcome")?;
+        let summary = RunSummary { run, status, finished_us, outcome, totals, work };
         Ok((summary, finished_cases.is_some()))
     }
 
@@ -245,17 +255,51 @@ impl<'r> Columns<'r> {
         Ok(IdempotencyRow { reservation, fencing_token: self.integer("fencing_token")?, end })
     }
 
-    pub(super) fn stored_text(&self) -> Result<StoredText, StoreError> {
-        let encoding = self.text("encoding")?;
-        let body = match (self.maybe_text("body")?, encoding.as_str()) {
-            (None, _) => None,
-            (Some(body), PLAIN) => Some(body),
-            (Some(body), JSON) => match serde_json::from_str(&body) {
-                Ok(decoded) => Some(decoded),
-                Err(_) => return Err(self.unknown("body", String::from("not a JSON string"))),
-            },
-            (Some(_), _) => return Err(self.unknown("encoding", encoding)),
+    pub(super) fn now_us(&self) -> Result<i64, StoreError> {
+        self.integer("now_us")
+    }
+
+    pub(super) fn waiting_runs(&self) -> Result<i64, StoreError> {
+        self.integer("waiting_runs")
+    }
+
+    pub(super) fn lease(&self) -> Result<Lease, StoreError> {
+        Ok(Lease { is_asked_to_stop: self.flag("stop_asked")? })
+    }
+
+    pub(super) fn taken_run(&self) -> Result<TakenRun, StoreError> {
+        Ok(TakenRun {
+            project: self.text("project")?,
+            run: self.text("run")?,
+            options: self.text("options")?,
+            fencing_token: self.integer("fencing_token")?,
+            lease: self.lease()?,
+        })
+    }
+
+    pub(super) fn input_case(&self) -> Result<InputCase, StoreError> {
+        let encoding = self.maybe_text("encoding")?;
+        let body = match encoding {
+            None => None,
+            Some(encoding) => self.decoded("body", encoding)?,
         };
+        Ok(InputCase { position: self.integer("position")?, case_id: self.text("case_id")?, body })
+    }
+
+    fn decoded(&self, column: &'static str, encoding: String) -> Result<Option<String>, StoreError> {
+        match (self.maybe_text(column)?, encoding.as_str()) {
+            (None, _) => Ok(None),
+            (Some(body), PLAIN) => Ok(Some(body)),
+            (Some(body), JSON) => match serde_json::from_str(&body) {
+                Ok(decoded) => Ok(Some(decoded)),
+                Err(_) => Err(self.unknown(column, String::from("not a JSON string"))),
+            },
+            (Some(_), _) => Err(self.unknown("encoding", encoding)),
+        }
+    }
+
+    pub(super) fn stored_text(&self) -> Result<StoredText, StoreError> {
+        let body = self.decoded("body", self.text("encoding")?)?;
         let source = self.text("source")?;
         Ok(StoredText {
             kind: self.word("kind")?,

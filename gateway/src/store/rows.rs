@@ -109,6 +109,8 @@ pub struct RunCaseRow {
     pub inclusion_ppb: Option<i64>,
     /// JSON: candidate models, lengths, values to slice by. No texts.
     pub facts: String,
+    /// The text of kind `Case`; `None` where an older version wrote the row.
+    pub text_hash: Option<String>,
     pub created_us: i64,
 }
 
@@ -309,6 +311,54 @@ pub struct RunSummary {
     pub finished_us: Option<i64>,
     pub outcome: Option<String>,
     pub totals: RunTotals,
+    /// `None`: a command judges it, not the gateways.
+    pub work: Option<WorkState>,
+}
+
+/// How far the gateways are with a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkState {
+    pub status: WorkStatus,
+    /// Whether some gateway has taken it.
+    pub is_begun: bool,
+    /// Why it was stopped.
+    pub reason: Option<String>,
+    /// JSON.
+    pub options: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WorkStatus {
+    /// Under way, or nobody has taken it yet.
+    Waiting,
+    Ended,
+}
+
+/// A run under the lease of the gateway that took it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenRun {
+    pub project: String,
+    pub run: String,
+    /// JSON.
+    pub options: String,
+    /// Grows with each gateway that takes it: 1 for the first one.
+    pub fencing_token: i64,
+    pub lease: Lease,
+}
+
+/// A lease that is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    pub is_asked_to_stop: bool,
+}
+
+/// A case as it came in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputCase {
+    pub position: i64,
+    pub case_id: String,
+    /// JSON; `None`: erased.
+    pub body: Option<String>,
 }
 
 /// The judgments of a run that one judge gave from one source under one model.

@@ -58,6 +58,11 @@ impl SqlStore {
         Ok(connection)
     }
 
+    /// Lets the log be checkpointed after a commit.
+    pub(super) fn note_written(&self) {
+        self.written.notify_one();
+    }
+
     async fn append_batch(&self, batch: &Batch<'_>) -> Result<Appended, sqlx::Error> {
         let mut connection = self.writer(Durability::Process).await?;
         let mut transaction = connection.begin_with(self.pools.dialect.begin_write()).await?;
@@ -121,12 +126,39 @@ impl SqlStore {
         Ok(summary)
     }
 
-    async fn totals(&self, project: &str, run: &str) -> Result<RunTotals, StoreError> {
+    pub(super) async fn totals(&self, project: &str, run: &str) -> Result<RunTotals, StoreError> {
         let verb = "count a run";
         let query = sqlx::query(include_str!("sql/run_totals.sql")).bind(project).bind(run);
         let rows = self.rows(verb, query).await?;
         rows.first().map_or(Ok(RunTotals::default()), |row| Columns::of(row, verb).totals())
     }
+}
+
+pub(super) fn insert_run(run: &RunRow) -> Bound<'_> {
+    sqlx::query(include_str!("sql/insert_run.sql"))
+        .bind(&run.id)
+        .bind(&run.project)
+        .bind(run.kind.word())
+        .bind(&run.panel)
+        .bind(&run.panel_version)
+        .bind(RunStatus::Running.word())
+        .bind(run.input_hash.as_deref())
+        .bind(run.case_total)
+        .bind(&run.settings)
+        .bind(run.created_us)
+}
+
+pub(super) fn bind_end<'q>(project: &'q str, run: &'q str, end: &'q RunEnd, totals: &RunTotals) -> Bound<'q> {
+    sqlx::query(include_str!("sql/finish_run.sql"))
+        .bind(run)
+        .bind(project)
+        .bind(end.status.word())
+        .bind(end.finished_us)
+        .bind(end.outcome.as_deref())
+        .bind(totals.finished_cases)
+        .bind(totals.decided_cases)
+        .bind(totals.escalated_cases)
+        .bind(totals.cost_microusd)
 }
 
 impl Store for SqlStore {
@@ -138,20 +170,7 @@ impl Store for SqlStore {
     }
 
     fn create_run<'a>(&'a self, run: &'a RunRow) -> Answer<'a, ()> {
-        Box::pin(async move {
-            let statement = sqlx::query(include_str!("sql/insert_run.sql"))
-                .bind(&run.id)
-                .bind(&run.project)
-                .bind(run.kind.word())
-                .bind(&run.panel)
-                .bind(&run.panel_version)
-                .bind(RunStatus::Running.word())
-                .bind(run.input_hash.as_deref())
-                .bind(run.case_total)
-                .bind(&run.settings)
-                .bind(run.created_us);
-            self.write("create a run", statement).await.map(drop)
-        })
+        Box::pin(async move { self.write("create a run", insert_run(run)).await.map(drop) })
     }
 
     fn reopen_run<'a>(&'a self, project: &'a str, run: &'a str) -> Answer<'a, ()> {
@@ -170,17 +189,7 @@ impl Store for SqlStore {
     fn finish_run<'a>(&'a self, project: &'a str, run: &'a str, end: &'a RunEnd) -> Answer<'a, RunSummary> {
         Box::pin(async move {
             let totals = self.totals(project, run).await?;
-            let statement = sqlx::query(include_str!("sql/finish_run.sql"))
-                .bind(run)
-                .bind(project)
-                .bind(end.status.word())
-                .bind(end.finished_us)
-                .bind(end.outcome.as_deref())
-                .bind(totals.finished_cases)
-                .bind(totals.decided_cases)
-                .bind(totals.escalated_cases)
-                .bind(totals.cost_microusd);
-            self.write("finish a run", statement).await?;
+            self.write("finish a run", bind_end(project, run, end, &totals)).await?;
             let summary = self.run(project, run).await?;
             summary.ok_or_else(|| StoreError::NoSuchRun { run: run.to_owned() })
         })

@@ -37,7 +37,7 @@ fn replayed(answer: KeyedAnswer) -> CaseVerdict {
 async fn reserve(bench: &Bench, verdict_id: &str) -> IdempotencyRow {
     let now_us = bench.clock.now_us();
     let wish = ReservationRow {
-        request: request_key(PROJECT, &keyed("key", "body")),
+        request: request_key(Endpoint::Verdict, PROJECT, &keyed("key", "body")),
         body_hash: "body".to_owned(),
         verdict_id: verdict_id.to_owned(),
         lease_owner: "gone".to_owned(),
@@ -52,7 +52,7 @@ async fn reserve(bench: &Bench, verdict_id: &str) -> IdempotencyRow {
 }
 
 async fn row(bench: &Bench) -> Option<IdempotencyRow> {
-    let key = request_key(PROJECT, &keyed("key", "body"));
+    let key = request_key(Endpoint::Verdict, PROJECT, &keyed("key", "body"));
     bench.app.engine().store.idempotency(&key, bench.clock.now_us()).await.unwrap()
 }
 
@@ -248,6 +248,6 @@ async fn expired_keys_are_swept() {
     let created_us = bench.clock.now_us();
     bench.pass_time(KEPT);
     ask(&bench, "another", "body").await.unwrap();
-    let key = request_key(PROJECT, &keyed("key", "body"));
+    let key = request_key(Endpoint::Verdict, PROJECT, &keyed("key", "body"));
     assert_eq!(bench.app.engine().store.idempotency(&key, created_us).await.unwrap(), None);
 }

@@ -4,6 +4,7 @@
 mod idempotency;
 mod laws;
 pub(crate) mod rows;
+mod run_work;
 mod runs;
 mod sqlite;
 mod texts;

@@ -133,6 +133,7 @@ pub(crate) fn run_case(case_id: &str, position: i64) -> RunCaseRow {
         sensitivity: Sensitivity::Internal,
         inclusion_ppb: None,
         facts: s("{}"),
+        text_hash: None,
         created_us: 1_000,
     }
 }

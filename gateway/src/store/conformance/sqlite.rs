@@ -115,8 +115,8 @@ async fn a_store_of_a_newer_program_is_refused_by_name() {
     sqlx::query(newer).execute(store.write_pool()).await.unwrap();
     store.close().await;
     let error = open(&path).await.unwrap_err();
-    assert!(matches!(error, StoreError::NewerSchema { found: 99, known: 3, .. }), "{error:?}");
-    assert!(error.to_string().contains("has schema version 99, this program knows up to 3"), "{error}");
+    assert!(matches!(error, StoreError::NewerSchema { found: 99, known: 4, .. }), "{error:?}");
+    assert!(error.to_string().contains("has schema version 99, this program knows up to 4"), "{error}");
 }
 
 #[tokio::test]
@@ -125,7 +125,12 @@ async fn a_store_of_an_older_program_is_brought_up_to_date() {
     let path = folder.path().join("a.db");
     let store = open(&path).await.unwrap();
     store.append(&[Record::Triage(Box::new(triage("q1")))]).await.unwrap();
-    for newer in ["DROP INDEX triage_waiting", "DROP TABLE model_facts"] {
+    for newer in [
+        "DROP INDEX triage_waiting",
+        "DROP TABLE model_facts",
+        "ALTER TABLE run_cases DROP COLUMN text_hash",
+        "DROP TABLE run_work",
+    ] {
         sqlx::query(newer).execute(store.write_pool()).await.unwrap();
     }
     sqlx::query("DELETE FROM _sqlx_migrations WHERE version > 1").execute(store.write_pool()).await.unwrap();
@@ -260,6 +265,17 @@ async fn no_query_reads_a_whole_table() {
     check("run_cost", include_str!("../sql/run_cost.sql")).await;
     check("judged_cases", include_str!("../sql/judged_cases.sql")).await;
     check("judgments_of_case", include_str!("../sql/judgments_of_case.sql")).await;
+    for (name, sql) in [
+        ("take_run", include_str!("../sql/take_run.sql")),
+        ("renew_run", include_str!("../sql/renew_run.sql")),
+        ("end_run_work", include_str!("../sql/end_run_work.sql")),
+        ("queue_run_again", include_str!("../sql/queue_run_again.sql")),
+        ("ask_run_to_stop", include_str!("../sql/ask_run_to_stop.sql")),
+        ("waiting_runs", include_str!("../sql/waiting_runs.sql")),
+        ("input_cases", include_str!("../sql/input_cases.sql")),
+    ] {
+        check(name, sql).await;
+    }
     check("renew_idempotency", include_str!("../sql/renew_idempotency.sql")).await;
     check("run", include_str!("../sql/run.sql")).await;
     check("runs", include_str!("../sql/runs.sql")).await;

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::clock::rfc3339;
 use crate::gate::BaselineReport;
-use crate::store::rows::RunSummary;
+use crate::store::rows::{RunStatus, RunSummary, WorkState, WorkStatus};
 
 /// How a run was begun: what its row keeps as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -33,8 +33,10 @@ pub struct RunReport {
     /// RFC 3339, UTC.
     pub begun: String,
     pub ended: Option<String>,
-    /// `running`, `finished`, or `stopped` before its end; a stopped run can be resumed.
+    /// `queued`, `running`, `finished`, or `stopped` before its end; a stopped run can be resumed.
     pub status: String,
+    /// Why a run that was begun over HTTP was stopped.
+    pub reason: Option<String>,
     pub panel: String,
     pub panel_version: String,
     /// Cases of its input; null where that is not known.
@@ -50,13 +52,20 @@ pub struct RunReport {
 
 impl RunReport {
     pub fn of(run: &RunSummary) -> Self {
-        #[expect(clippy::cast_precision_loss, reason = "exact below 9 billion dollars")]
-        let usd = |microusd: i64| microusd as f64 / 1e6;
+        let is_queued = run
+            .work
+            .as_ref()
+            .is_some_and(|WorkState { status, is_begun, .. }| *status == WorkStatus::Waiting && !is_begun);
         Self {
             id: run.run.id.clone(),
             begun: rfc3339(run.run.created_us),
             ended: run.finished_us.map(rfc3339),
-            status: run.status.name().to_owned(),
+            status: if is_queued { "queued" } else { run.status.name() }.to_owned(),
+            reason: run
+                .work
+                .as_ref()
+                .filter(|_| run.status == RunStatus::Stopped)
+                .and_then(|work| work.reason.clone()),
             panel: run.run.panel.clone(),
             panel_version: run.run.panel_version.clone(),
             cases: run.run.case_total,
@@ -66,4 +75,9 @@ impl RunReport {
             cost_usd: run.totals.cost_microusd.map(usd),
         }
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact below 9 billion dollars")]
+pub(super) fn usd(microusd: i64) -> f64 {
+    microusd as f64 / 1e6
 }
