@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::support::binary::program;
-use crate::support::panel::Folder;
+use crate::support::panel::{Folder, lines};
 
 /// Three recorded judges that give every case this score, and a threshold.
 fn panel(least: f64) -> String {
@@ -39,13 +39,12 @@ fn ci_gate(folder: &Folder, base: &str, environment: &[(&str, &str)]) -> (Option
 #[test]
 fn the_base_decides_whatever_the_change_says() {
     let folder = Folder::empty();
-    let scores: String = (0..40)
-        .flat_map(|case| ["ann", "bob", "cid"].map(|judge| (case, judge)))
-        .map(|(case, judge)| {
-            let score = if case % 2 == 0 { 4 } else { 5 };
-            format!("{}\n", json!({"case": format!("q{case}"), "judge": judge, "raw": "", "verdict": null, "score": score}))
-        })
-        .collect();
+    let score = |(case, judge): (usize, &str)| {
+        let score = if case.is_multiple_of(2) { 4 } else { 5 };
+        json!({"case": format!("q{case}"), "judge": judge, "raw": "", "verdict": null, "score": score})
+    };
+    let votes = (0..40).flat_map(|case| ["ann", "bob", "cid"].map(|judge| (case, judge)));
+    let scores = lines(votes.map(score));
     folder.write("tape.jsonl", &scores);
     folder.write("panel.yaml", &panel(0.95));
     git(folder.path(), &["init", "--quiet"]);
@@ -54,8 +53,7 @@ fn the_base_decides_whatever_the_change_says() {
     // The change lowers the bar, tells its own tape that all is well, and tries the environment.
     folder.write("panel.yaml", &panel(0.0));
     folder.write("tape.jsonl", &scores.replace("\"score\":4", "\"score\":5"));
-    let answers: String =
-        (0..40).map(|n| format!("{}\n", json!({"id": format!("q{n}"), "output": "x"}))).collect();
+    let answers = lines((0..40).map(|n| json!({"id": format!("q{n}"), "output": "x"})));
     folder.write("answers.jsonl", &answers);
     git(folder.path(), &["checkout", "--quiet", "-b", "change"]);
     git(folder.path(), &["commit", "--quiet", "--all", "--message", "change"]);

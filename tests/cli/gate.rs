@@ -1,5 +1,7 @@
 //! `tribunal gate`: each exit code from a real invocation.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::support::binary::{Ran, tribunal};
@@ -18,10 +20,10 @@ pub(super) fn recorded(scores: &[[f64; 3]]) -> Folder {
     }));
     let (mut cases, mut tape) = (String::new(), String::new());
     for (case, scores) in scores.iter().enumerate() {
-        cases.push_str(&format!("{}\n", json!({"id": format!("q{case:05}"), "output": "x"})));
+        let _ = writeln!(cases, "{}", json!({"id": format!("q{case:05}"), "output": "x"}));
         for (name, score) in ["ann", "bob", "cid"].iter().zip(scores) {
             let line = json!({"case": format!("q{case:05}"), "judge": name, "raw": "", "verdict": null, "score": score});
-            tape.push_str(&format!("{line}\n"));
+            let _ = writeln!(tape, "{line}");
         }
     }
     folder.write("cases.jsonl", &cases);
@@ -101,7 +103,7 @@ fn votes_that_are_missing_leave_it_open_and_none_at_all_is_no_pass() {
     let without = |cases: usize| {
         let gone: Vec<String> = (0..cases).map(|case| format!("q{case:05}")).collect();
         let kept = tape.lines().filter(|line| !gone.iter().any(|case| line.contains(case.as_str())));
-        kept.map(|line| format!("{line}\n")).collect::<String>()
+        kept.flat_map(|line| [line, "\n"]).collect::<String>()
     };
     folder.write("tape.jsonl", &without(4));
     let ran = gate(&folder, &["--min", "quality=0.5"]).exits(2);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::binary::{Ran, tribunal};
-use crate::support::panel::{Folder, panel};
+use crate::support::panel::{Folder, lines, panel};
 use crate::support::upstream::{Question, Reply, Upstream};
 
 /// Judges that see which answer is good: a pair is answered by its slot, one answer by a number.
@@ -34,7 +34,7 @@ fn judges() -> Upstream {
 
 fn outputs(words: impl Fn(usize) -> &'static str) -> String {
     let line = |n: usize| json!({"id": format!("q{n:02}"), "input": "Who?", "output": format!("a {} answer, {n}", words(n))});
-    (0..40).map(|n| format!("{}\n", line(n))).collect()
+    lines((0..40).map(line))
 }
 
 fn folder(
@@ -103,7 +103,7 @@ fn pairs_of_a_file_are_compared_with_their_b() {
     let upstream = judges();
     let folder = folder(&upstream, |_| "good", |_| "good");
     let line = |n: usize| json!({"id": format!("p{n}"), "a": format!("good {n}"), "b": format!("bad {n}")});
-    folder.write("cases.jsonl", &(0..40).map(|n| format!("{}\n", line(n))).collect::<String>());
+    folder.write("cases.jsonl", &lines((0..40).map(line)));
     let ran = gate(&folder, &["--baseline", "b", "--superior", "--json"]).exits(0);
     let hash = report(&ran)["runs"][0]["baseline"]["hash"].as_str().expect("a hash").to_owned();
     tribunal(&folder, &["gate", "--run", "last", "--superior"]).exits(0);
@@ -137,7 +137,7 @@ fn labels_stand_for_waiting_cases_and_correct_the_judges() {
     // People are a step stricter than the judges on every case they read.
     let label =
         |n: usize| json!({"id": format!("q{n:02}"), "label": if n.is_multiple_of(4) { 1 } else { 4 }});
-    folder.write("labels.jsonl", &(0..32).map(|n| format!("{}\n", label(n))).collect::<String>());
+    folder.write("labels.jsonl", &lines((0..32).map(label)));
     let min = ["--min", "quality=0.8125", "--rule", "point"];
     gate(&folder, &min).exits(0);
     let corrected = ["--min", "quality=0.7", "--labels", "labels.jsonl", "--correct", "ppi", "--json"];

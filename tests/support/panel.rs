@@ -39,6 +39,12 @@ pub fn panel(base_url: &str) -> Value {
     })
 }
 
+/// JSON Lines.
+pub fn lines(values: impl IntoIterator<Item = Value>) -> String {
+    let lines: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
+    lines.join("\n") + "\n"
+}
+
 /// `file` with `change` laid over it: mappings are merged, everything else replaced, null removes (RFC 7386).
 pub fn with(file: Value, change: Value) -> Value {
     match (file, change) {

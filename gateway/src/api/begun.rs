@@ -242,7 +242,7 @@ fn check(in_force: &InForce, panel: &Arc<Panel>, request: RunRequest) -> Result<
     }
     let mut problems = Vec::new();
     if request.concurrency.is_some_and(|n| !(1..=MOST_CONCURRENCY).contains(&n)) {
-        problems.push(problem("concurrency", format!("must be 1 to {MOST_CONCURRENCY}")));
+        problems.push(problem("concurrency", &format!("must be 1 to {MOST_CONCURRENCY}")));
     }
     check_cap(panel, request.max_cost_usd, &mut problems);
     let (allow_kin, by_mode) = (request.allow_kin, request.by_mode);
@@ -259,21 +259,21 @@ fn check(in_force: &InForce, panel: &Arc<Panel>, request: RunRequest) -> Result<
             duplicate.id,
             place(duplicate.first_line)
         );
-        problems.push(problem(&format!("{}.id", place(duplicate.line)), text));
+        problems.push(problem(&format!("{}.id", place(duplicate.line)), &text));
     }
     if report.cases == 0 && report.problem_count == 0 {
-        problems.push(problem("cases", String::from("no case to judge")));
+        problems.push(problem("cases", "no case to judge"));
     }
     if !by_mode && checks::mixes_references(&report) {
         let text = "some cases have a reference and some have none, so their scores are not comparable; hint: `by_mode: true` allows it";
-        problems.push(problem("cases", text.to_owned()));
+        problems.push(problem("cases", text));
     }
     problems.extend(checks::unaskable(panel, &report).into_iter().map(|found| match found {
-        Unaskable::Unchecked(what) => problem("cases", what),
+        Unaskable::Unchecked(what) => problem("cases", &what),
         Unaskable::NoFile(what) => {
-            problem("cases", format!("{what}; hint: add the file, or use another template"))
+            problem("cases", &format!("{what}; hint: add the file, or use another template"))
         }
-        Unaskable::Lacks(at, what) => problem(&place(at.line), what),
+        Unaskable::Lacks(at, what) => problem(&place(at.line), &what),
     }));
     let gap = checks::kinship_gap(panel, &report, &in_force.config.models).filter(|_| !allow_kin);
     if let Some(gap) = gap {
@@ -282,7 +282,7 @@ fn check(in_force: &InForce, panel: &Arc<Panel>, request: RunRequest) -> Result<
             gap.model,
             gap.judges.join(", ")
         );
-        problems.push(problem("cases", text));
+        problems.push(problem("cases", &text));
     }
     if problems.is_empty() { Ok(cases) } else { Err(ApiError::InvalidRun(problems)) }
 }
@@ -290,7 +290,7 @@ fn check(in_force: &InForce, panel: &Arc<Panel>, request: RunRequest) -> Result<
 fn check_cap(panel: &Panel, max_cost_usd: Option<f64>, problems: &mut Vec<ProblemDetail>) {
     let Some(cap) = max_cost_usd else { return };
     if !(cap > 0.0 && cap <= 1e9) {
-        problems.push(problem("max_cost_usd", String::from("must be US dollars, more than 0")));
+        problems.push(problem("max_cost_usd", "must be US dollars, more than 0"));
     }
     let unknown: Vec<String> = unpriced(panel).iter().map(|judge| format!("`{}`", judge.id)).collect();
     if !unknown.is_empty() {
@@ -298,7 +298,7 @@ fn check_cap(panel: &Panel, max_cost_usd: Option<f64>, problems: &mut Vec<Proble
             "cannot be kept: the price of {} is unknown; hint: set `judges.NAME.price`",
             unknown.join(", ")
         );
-        problems.push(problem("max_cost_usd", text));
+        problems.push(problem("max_cost_usd", &text));
     }
 }
 
@@ -307,8 +307,8 @@ fn place(line: u64) -> String {
     format!("cases[{}]", line.saturating_sub(1))
 }
 
-fn problem(field: &str, text: String) -> ProblemDetail {
-    ProblemDetail::of_text(field.to_owned(), &text)
+fn problem(field: &str, text: &str) -> ProblemDetail {
+    ProblemDetail::of_text(field.to_owned(), text)
 }
 
 async fn replayed(app: &App, known: IdempotentRun) -> Result<Response, ApiError> {

@@ -114,17 +114,19 @@ impl Watcher {
 
     /// Until there may be something new.
     async fn pause(&mut self) {
-        match &mut self.live {
-            // An error: it is not judged here any more, and the store knows how it ended.
-            Some(live) => match live.changed().await {
-                Ok(()) => tokio::time::sleep(EVENT_EVERY).await,
-                Err(_) => self.live = None,
-            },
-            None => tokio::select! {
+        let Some(live) = &mut self.live else {
+            tokio::select! {
                 // An error: the gateway is going away, which ends the stream.
                 _ = self.changes.changed() => {}
                 () = tokio::time::sleep(LOOK_EVERY) => {}
-            },
+            }
+            return;
+        };
+        if live.changed().await.is_ok() {
+            tokio::time::sleep(EVENT_EVERY).await;
+        } else {
+            // It is not judged here any more, and the store knows how it ended.
+            self.live = None;
         }
     }
 

@@ -125,7 +125,7 @@ impl Engine {
             match attempt.await.map_err(|_| EngineError::TaskStopped)?? {
                 Attempt::Answered(answer) => return Ok(*answer),
                 Attempt::Taken => {
-                    self.wait_for_owner(&request_key(Endpoint::Verdict, &request.project, &keyed)).await?
+                    self.wait_for_owner(&request_key(Endpoint::Verdict, &request.project, &keyed)).await?;
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use aggregation::Decision;
 use aggregation::gate::GateReason;
-use aggregation::verdict::{AppliedMethod, EscalationReason, Undecided};
+use aggregation::verdict::{AppliedMethod, EscalationReason};
 use aggregation::vote::{Scoring, UnparseableClass};
 use serde_json::json;
 
@@ -14,7 +14,8 @@ use crate::gate::report::{
     LabelReport, Measure, Obstacle, PairAgreement, Regression, RequirementReport, RunGate, Slice,
 };
 use crate::verdict::{
-    AbstentionKind, AbstentionReport, CallReport, CaseVerdict, CriterionVerdict, QuorumReport, VoteReport,
+    AbstentionKind, AbstentionReport, CallReport, CaseVerdict, CriterionVerdict, NoValue, QuorumReport,
+    VoteReport,
 };
 
 /// What a stranger may call a case, a criterion, a judge, a model.
@@ -237,14 +238,15 @@ pub(super) fn verdicts() -> Vec<CaseVerdict> {
         passed: Some(value >= 4.0),
         preference: None,
         order_consistent: None,
-        method: AppliedMethod::Median,
+        method: AppliedMethod::Median.into(),
         disagreement: Some(0.1),
         votes: vec![vote("ann", value, "says why"), vote("bob", value, HOSTILE)],
         abstentions: Vec::new(),
+        detail: None,
     };
     let nothing = CriterionVerdict {
         value: None,
-        undefined: Some(Undecided::NoQuorum),
+        undefined: Some(NoValue::NoQuorum),
         score: None,
         passed: None,
         disagreement: None,
