@@ -154,6 +154,8 @@ async fn judge_leased(app: &App, session: &Session, begun: Begun) -> Outcome {
     session.progress.send_replace(Some(Tally::new().progress(total)));
     if session.taken.lease.is_asked_to_stop {
         session.end.cancel();
+        // At once: not a single case of it is begun.
+        session.stop.cancel();
     }
     let (stop, cancel) = (spec.stop.clone(), spec.cancel.clone());
     let fault = Arc::new(Mutex::new(None));
