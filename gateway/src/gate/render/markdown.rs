@@ -59,17 +59,12 @@ fn one_run(text: &mut String, run: &RunGate) {
             writeln!(text, "\n{labels} of {}; {} stand for waiting cases.", name(&own.name), own.replaced);
     }
     warnings(text, run);
-    folded(
-        text,
-        "Regressions against the baseline",
-        &REGRESSIONS,
-        run.regressions.iter().map(regression).collect(),
-    );
-    folded(text, "Criteria", &CRITERIA, run.criteria.iter().map(criterion).collect());
-    folded(text, "Worst cases", &CASES, run.worst.iter().map(case).collect());
-    folded(text, "Most disputed cases", &CASES, run.disputed.iter().map(case).collect());
-    folded(text, "Slices", &SLICES, run.slices.iter().map(slice).collect());
-    folded(text, "Judges", &JUDGES, run.judges.iter().map(judge).collect());
+    folded(text, "Regressions against the baseline", &REGRESSIONS, run.regressions.iter().map(regression));
+    folded(text, "Criteria", &CRITERIA, run.criteria.iter().map(criterion));
+    folded(text, "Worst cases", &CASES, run.worst.iter().map(case));
+    folded(text, "Most disputed cases", &CASES, run.disputed.iter().map(case));
+    folded(text, "Slices", &SLICES, run.slices.iter().map(slice));
+    folded(text, "Judges", &JUDGES, run.judges.iter().map(judge));
     let _ = writeln!(
         text,
         "\n<sub>run {}, begun {}, panel version {}</sub>",
@@ -144,9 +139,11 @@ fn slice(own: &Slice) -> Vec<String> {
 
 fn judge(own: &JudgeReport) -> Vec<String> {
     let missing = own.abstentions.iter().map(|(kind, count)| format!("{} {count}", name_of(kind)));
-    let flips = (own.order_measured > 0)
-        .then(|| format!("{} of {}", own.order_inconsistent, own.order_measured))
-        .unwrap_or_else(|| figure(None));
+    let flips = if own.order_measured > 0 {
+        format!("{} of {}", own.order_inconsistent, own.order_measured)
+    } else {
+        figure(None)
+    };
     vec![
         name(&own.judge),
         list(own.models.iter().map(|model| name(model))),
@@ -179,7 +176,8 @@ fn list(parts: impl Iterator<Item = String>) -> String {
 }
 
 /// A table behind a heading that opens it; blank lines around it are part of the syntax.
-fn folded(text: &mut String, heading: &str, columns: &[&str], rows: Vec<Vec<String>>) {
+fn folded(text: &mut String, heading: &str, columns: &[&str], rows: impl Iterator<Item = Vec<String>>) {
+    let rows: Vec<Vec<String>> = rows.collect();
     if rows.is_empty() {
         return;
     }
