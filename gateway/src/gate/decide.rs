@@ -1,9 +1,9 @@
 //! One requirement on the scores of one mode, by the gate that suits its measure.
 
 use aggregation::gate::{
-    BaselineError, BaselineGate, BaselineIdentity, BaselineOutcome, Claim, Compared, GateCase, GateError,
-    GateMeasure, GateOutcome, GateScore, PairedCase, PpiCases, PpiError, PpiGate, SkewGuard, ThresholdGate,
-    difference_gate, ppi_gate, threshold_gate, win_rate_gate,
+    BaselineError, BaselineGate, BaselineIdentity, BaselineOutcome, Claim, Compared, GateBounds, GateCase,
+    GateError, GateMeasure, GateOutcome, GateScore, PairedCase, PpiCases, PpiError, PpiGate, SkewGuard,
+    ThresholdGate, difference_gate, ppi_gate, threshold_gate, win_rate_gate,
 };
 
 use super::explain::explain;
@@ -83,6 +83,7 @@ pub(super) fn decide(
             outcome.gate
         }
     };
+    let outcome = within_range(requirement.measure, outcome);
     let report = RequirementReport {
         criterion: requirement.criterion.clone(),
         mode,
@@ -107,6 +108,17 @@ pub(super) fn decide(
         correction,
     };
     Ok(Decided { report, regressions })
+}
+
+/// The bounds as they are shown: what lies outside the measure's range cannot be.
+fn within_range(measure: Measure, outcome: GateOutcome) -> GateOutcome {
+    let least = if measure == Measure::Difference { -1.0 } else { 0.0 };
+    let bounds = outcome.bounds.map(|own| GateBounds {
+        lower: own.lower.clamp(least, 1.0),
+        upper: own.upper.clamp(least, 1.0),
+        ..own
+    });
+    GateOutcome { bounds, ..outcome }
 }
 
 fn baseline_gate(terms: &GateTerms, evidence: &Evidence<'_>) -> Result<BaselineGate, BaselineError> {

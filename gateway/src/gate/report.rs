@@ -120,7 +120,7 @@ pub struct RequirementReport {
     pub estimate: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
-    /// One-sided bounds, each at `confidence`; null where nothing is known of the variation.
+    /// One-sided bounds, each at `confidence`, cut to the measure's range; null where nothing is known of the variation.
     pub lower: Option<f64>,
     pub upper: Option<f64>,
     pub confidence: f64,
