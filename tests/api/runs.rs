@@ -82,4 +82,15 @@ async fn a_run_is_held_against_thresholds() {
         assert_eq!((answer.status, &answer.json()["type"]), (400, &json!("tribunal:bad-query")), "{query}");
     }
     assert_eq!(served.get("/v1/runs/nope/gate?min=0.5").await.status, 404);
+    let page = served.get("/v1/runs/last/report").await;
+    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    assert!(
+        page.header("content-security-policy").is_some_and(|policy| policy.contains("default-src 'none'"))
+    );
+    assert!(
+        page.text.starts_with("<!doctype html>") || page.text.starts_with("<!DOCTYPE html>"),
+        "{}",
+        page.text
+    );
+    assert_eq!(served.get("/v1/runs/nope/report").await.status, 404);
 }

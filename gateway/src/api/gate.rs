@@ -1,15 +1,21 @@
-//! `GET /v1/runs/{id}/gate`: a stored run against what it has to reach.
+//! `GET /v1/runs/{id}/gate` and `…/report`: a stored run against what it has to reach, as JSON and as a page.
 
 use aggregation::gate::{Claim, GateRule};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
 use super::error::{ApiError, ProblemBody};
 use super::runs;
 use crate::app::App;
-use crate::gate::{GateReport, GateTerms, Threshold, USUAL_MARGIN, measure_stored};
+use crate::gate::render::html;
+use crate::gate::{GateReport, GateTerms, Threshold, USUAL_MARGIN, describe_stored, measure_stored};
+
+/// The page holds its style and pictures, and asks for nothing.
+const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,6 +92,29 @@ pub async fn show(
     };
     let measured = measure_stored(app.engine(), &run, &panel, &terms, None).await.map_err(ApiError::Gate)?;
     Ok(Json(GateReport::of(vec![measured])))
+}
+
+/// A run as a self-contained page, held against its panel's thresholds where it has some.
+#[utoipa::path(
+    get,
+    path = "/v1/runs/{id}/report",
+    tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `last`")),
+    responses(
+        (status = 200, body = String, content_type = "text/html"),
+        (status = 404, body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub async fn report(State(app): State<App>, Path(id): Path<String>) -> Result<Response, ApiError> {
+    let run = runs::find(&app, id).await?;
+    let panel = app.in_force().panel(Some(&run.run.panel))?;
+    let described = describe_stored(app.engine(), &run, &panel).await.map_err(ApiError::Gate)?;
+    let page = html::render(&GateReport::of(vec![described]))
+        .map_err(|error| ApiError::Internal(format!("render the report: {error}")))?;
+    let headers =
+        [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CONTENT_SECURITY_POLICY, PAGE_POLICY)];
+    Ok((headers, page).into_response())
 }
 
 fn thresholds(list: Option<&str>) -> Result<Vec<Threshold>, ApiError> {

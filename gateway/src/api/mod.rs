@@ -65,6 +65,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(begun::resume))
         .routes(routes!(begun::stop))
         .routes(routes!(gate::show))
+        .routes(routes!(gate::report))
         .routes(routes!(panels::list))
         .routes(routes!(judges::list))
         .routes(routes!(operations::health))

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::exit::{Exit, Failure};
 use super::{ReportArgs, gate_outputs, output, setup};
 use crate::app::App;
-use crate::gate::{Beside, GateFault, GateReport, GateTerms, RunGate, measure, measure_stored};
+use crate::gate::{GateReport, RunGate, describe_stored};
 use crate::settings::Source;
 
 pub async fn run(source: &Source, args: &ReportArgs) -> Result<Exit, Failure> {
@@ -25,14 +25,5 @@ async fn measured(app: &App, args: &ReportArgs) -> Result<RunGate, Failure> {
     let stored = setup::find_run(app, &args.run).await?;
     let panel =
         setup::panel(&app.in_force().config, Some(args.panel.as_deref().unwrap_or(&stored.run.panel)))?;
-    let terms = GateTerms::of(&panel, &[], &[]).map_err(super::gate::usage)?;
-    match measure_stored(app.engine(), &stored, &panel, &terms, None).await {
-        // The panel has no thresholds, or those of other cases than this run's.
-        Err(GateFault::Terms(_)) => {
-            let nothing = GateTerms { requirements: Vec::new(), ..terms };
-            measure(app.engine(), &stored, &panel, &nothing, Beside { labels: None, baseline: None }).await
-        }
-        measured => measured,
-    }
-    .map_err(super::gate::fault)
+    describe_stored(app.engine(), &stored, &panel).await.map_err(super::gate::fault)
 }

@@ -25,5 +25,5 @@ pub use self::report::{
     BaselineReport, CaseLine, Claimed, Comparison, Correction, CriterionReport, GateReport, JudgeReport,
     LabelReport, Measure, Obstacle, PairAgreement, Regression, RequirementReport, RunGate, Slice,
 };
-pub use self::stored::measure_stored;
+pub use self::stored::{describe_stored, measure_stored};
 pub use self::terms::{BadTerms, GateTerms, Requirement, Threshold, ThresholdError, USUAL_MARGIN};

@@ -9,6 +9,19 @@ use crate::panel::Panel;
 use crate::run::RunSettings;
 use crate::store::rows::RunSummary;
 
+/// For a page of any run: held against its panel's own thresholds, or against nothing where the panel has none, or those
+/// of other cases than this run's.
+pub async fn describe_stored(engine: &Engine, run: &RunSummary, panel: &Panel) -> Result<RunGate, GateFault> {
+    let terms = GateTerms::of(panel, &[], &[])?;
+    match measure_stored(engine, run, panel, &terms, None).await {
+        Err(GateFault::Terms(_) | GateFault::NotPinned { .. }) => {
+            let nothing = GateTerms { requirements: Vec::new(), ..terms };
+            measure(engine, run, panel, &nothing, Beside::default()).await
+        }
+        measured => measured,
+    }
+}
+
 /// `terms` are those of outputs by themselves; a run that was compared with a baseline is held against their claim.
 pub async fn measure_stored(
     engine: &Engine,
