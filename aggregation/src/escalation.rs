@@ -34,6 +34,28 @@ pub fn queue_order(a: &QueuePlace<'_>, b: &QueuePlace<'_>) -> Ordering {
         .then_with(|| a.case_id.cmp(b.case_id))
 }
 
+/// What people have time for, as places of the list that was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Budgeted {
+    /// In queue order.
+    pub kept: Vec<usize>,
+    /// In queue order; a report says which.
+    pub cut: Vec<usize>,
+}
+
+/// Cuts a queue to `budget` cases. Random reviews keep their places first: they alone say what the panel overlooks, and
+/// were drawn before anything was known of the case. Then by [`queue_order`].
+pub fn within_budget(queue: &[QueuePlace<'_>], budget: usize) -> Budgeted {
+    let is_random = |place: &QueuePlace<'_>| place.reasons.contains(&EscalationReason::RandomReview);
+    let mut places: Vec<(usize, &QueuePlace<'_>)> = queue.iter().enumerate().collect();
+    places.sort_by(|(_, a), (_, b)| is_random(b).cmp(&is_random(a)).then_with(|| queue_order(a, b)));
+    let mut cut = places.split_off(budget.min(places.len()));
+    places.sort_by(|(_, a), (_, b)| queue_order(a, b));
+    cut.sort_by(|(_, a), (_, b)| queue_order(a, b));
+    let indexes = |list: Vec<(usize, &QueuePlace<'_>)>| list.into_iter().map(|(index, _)| index).collect();
+    Budgeted { kept: indexes(places), cut: indexes(cut) }
+}
+
 fn unknown_last<T>(a: Option<T>, b: Option<T>, known: impl Fn(&T, &T) -> Ordering) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) => known(&a, &b),
@@ -124,8 +146,32 @@ impl Facts<'_> {
 mod tests {
     use std::cmp::Ordering;
 
-    use super::{QueuePlace, queue_order};
+    use super::{Budgeted, QueuePlace, queue_order, within_budget};
     use crate::verdict::EscalationReason::{Disagreement, NoMajority, RandomReview};
+
+    #[test]
+    fn a_budget_cuts_the_queue_and_never_a_random_review_first() {
+        let place = |reasons, disagreement, case_id| QueuePlace {
+            reasons,
+            disagreement,
+            threshold_distance: None,
+            case_id,
+        };
+        let queue = [
+            place(&[Disagreement], Some(0.6), "a"),
+            place(&[RandomReview], Some(0.0), "b"),
+            place(&[NoMajority], Some(0.9), "c"),
+            place(&[Disagreement], Some(0.9), "d"),
+        ];
+        let check = |budget, kept: &[usize], cut: &[usize]| {
+            let expected = Budgeted { kept: kept.to_vec(), cut: cut.to_vec() };
+            assert_eq!(within_budget(&queue, budget), expected, "{budget}");
+        };
+        check(0, &[], &[2, 3, 0, 1]);
+        check(1, &[1], &[2, 3, 0]);
+        check(3, &[2, 3, 1], &[0]);
+        check(9, &[2, 3, 0, 1], &[]);
+    }
 
     #[test]
     fn the_queue_goes_by_severity_then_disagreement_then_nearness_then_id() {

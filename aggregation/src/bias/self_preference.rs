@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::draw::Draw;
 use crate::estimate::UndefinedReason;
+use crate::numeric::{HypothesisError, holm};
 
 /// Effect, as a share of the scale, above which a significant one is flagged.
 pub const MOST_EFFECT: f64 = 0.15;
@@ -43,7 +44,7 @@ pub struct SelfPreference {
     pub is_exact: bool,
     /// `mean own / mean own reference - 1`; `None` if the reference's mean is 0.
     pub relative: Option<f64>,
-    /// The effect exceeds [`MOST_EFFECT`] and `p < 0.05`. Correct `p` for the number of judges first (Holm).
+    /// The effect exceeds [`MOST_EFFECT`] and `p < 0.05`. Over several judges: [`self_preference_over_judges`].
     pub is_flagged: bool,
     pub n: usize,
 }
@@ -79,6 +80,17 @@ pub fn self_preference(cases: &[FamilyScores], seed: u64) -> Result<SelfPreferen
         is_flagged: effect > MOST_EFFECT && p < LEVEL,
         n: cases.len(),
     })
+}
+
+/// Several judges asked the same question: each `p` becomes Holm's, and the flags follow. Source: Holm 1979.
+pub fn self_preference_over_judges(
+    judges: &[SelfPreference],
+) -> Result<Vec<SelfPreference>, HypothesisError> {
+    let own: Vec<f64> = judges.iter().map(|judge| judge.p).collect();
+    let corrected = holm(&own)?.into_iter().zip(judges);
+    Ok(corrected
+        .map(|(p, judge)| SelfPreference { p, is_flagged: judge.effect > MOST_EFFECT && p < LEVEL, ..*judge })
+        .collect())
 }
 
 impl FamilyScores {
@@ -144,7 +156,7 @@ fn drawn_p(sums: &[f64], effect: f64, seed: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{FamilyScores, SelfPreferenceError, self_preference};
+    use super::{FamilyScores, SelfPreferenceError, self_preference, self_preference_over_judges};
     use crate::estimate::UndefinedReason;
 
     fn case(own: f64, source: Option<u64>) -> FamilyScores {
@@ -158,6 +170,16 @@ mod tests {
         let found = self_preference(&cases, 7).unwrap();
         assert!(!found.is_exact && found.is_flagged && (found.effect - 0.275).abs() < 1e-12, "{found:?}");
         assert_eq!(found, self_preference(&cases, 7).unwrap());
+    }
+
+    #[test]
+    fn asking_of_many_judges_makes_each_harder_to_flag() {
+        let cases: Vec<FamilyScores> = (0..6).map(|_| case(0.9, None)).collect();
+        let one = self_preference(&cases, 0).unwrap();
+        assert!(one.is_flagged && (one.p - 2.0 / 64.0).abs() < 1e-12, "{one:?}");
+        let two = self_preference_over_judges(&[one, one]).unwrap();
+        assert!(two.iter().all(|judge| !judge.is_flagged && (judge.p - 4.0 / 64.0).abs() < 1e-12), "{two:?}");
+        assert_eq!(self_preference_over_judges(&[one]).unwrap(), [one]);
     }
 
     #[test]
