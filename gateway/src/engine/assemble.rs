@@ -285,7 +285,7 @@ pub fn value_json(scale: &Scale, value: Value) -> serde_json::Value {
     }
 }
 
-/// The inverse of [`value_json`]; `None` when it is not on the scale.
+/// The inverse of `value_json`; `None` when it is not on the scale.
 pub fn value_of_json(scale: &Scale, json: &serde_json::Value) -> Option<Value> {
     let value = match scale {
         Scale::Ordinal(_) | Scale::Continuous(_) => Value::Number(json.as_f64()?),
