@@ -139,7 +139,6 @@ fn answer(completion: Completion<'_>, status: u16) -> Result<ChatResponse, Unusa
     }
     let message = first.message.unwrap_or_default();
     Ok(ChatResponse {
-        text: message.text(),
         reasoning: message.reasoning(),
         refusal: message.refusal(),
         finish: finish(first.finish_reason.as_deref()),
@@ -147,8 +146,7 @@ fn answer(completion: Completion<'_>, status: u16) -> Result<ChatResponse, Unusa
         usage,
         model: completion.model,
         system_fingerprint: completion.system_fingerprint,
-        dropped: Vec::new(),
-        attempts: Vec::new(),
+        ..ChatResponse::of_text(message.text())
     })
 }
 
