@@ -10,6 +10,7 @@ use crate::chat::ChatResponse;
 use crate::error::ProviderError;
 use crate::http::{Client, SetupError};
 
+mod adapted;
 pub mod anthropic;
 mod capabilities;
 mod endpoint;
