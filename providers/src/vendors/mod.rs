@@ -13,6 +13,7 @@ use crate::http::{Client, SetupError};
 mod adapted;
 pub mod anthropic;
 mod capabilities;
+mod compact;
 mod endpoint;
 pub mod gemini;
 pub mod models;
@@ -29,6 +30,7 @@ mod turns;
 mod unusable;
 
 pub use capabilities::{Capabilities, Learned};
+use compact::compact;
 
 /// A vendor ready for the stack: sends one request per call, knows no limits.
 pub type Vendor = BoxCloneSyncService<Call, ChatResponse, ProviderError>;
