@@ -125,6 +125,7 @@ fn request(work: &Work, call: &Call, prompt: &Prompt) -> ChatRequest {
     };
     ChatRequest {
         messages: Arc::clone(&prompt.messages),
+        caller: None,
         max_tokens: Some(judge.params.max_tokens),
         temperature: judge.params.temperature,
         top_p: judge.params.top_p,
@@ -135,6 +136,7 @@ fn request(work: &Work, call: &Call, prompt: &Prompt) -> ChatRequest {
         choices: prompt.choices.clone(),
         deadline: Some(work.deadline.saturating_duration_since(Instant::now())),
         recall: Recall::on(work.cancel.clone()),
+        relay: None,
     }
 }
 

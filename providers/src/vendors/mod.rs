@@ -10,8 +10,10 @@ use crate::chat::ChatResponse;
 use crate::error::ProviderError;
 use crate::http::{Client, SetupError};
 
+mod adapted;
 pub mod anthropic;
 mod capabilities;
+mod compact;
 mod endpoint;
 pub mod gemini;
 pub mod models;
@@ -28,6 +30,7 @@ mod turns;
 mod unusable;
 
 pub use capabilities::{Capabilities, Learned};
+use compact::compact;
 
 /// A vendor ready for the stack: sends one request per call, knows no limits.
 pub type Vendor = BoxCloneSyncService<Call, ChatResponse, ProviderError>;

@@ -15,4 +15,5 @@ pub(crate) mod openrouter;
 pub(crate) mod request;
 pub(crate) mod response;
 pub mod stream;
+mod tool_calls;
 pub(crate) mod vllm;

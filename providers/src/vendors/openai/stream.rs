@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::response::{self, WireMessage};
+use super::tool_calls::ToolCalls;
 use crate::chat::{ChatResponse, FinishReason};
 use crate::error::ErrorKind;
 use crate::vendors::refusal::Refusal;
@@ -63,6 +64,7 @@ struct Folded {
     response: Option<ChatResponse>,
     reasoning: String,
     refusal: String,
+    tool_calls: ToolCalls,
     has_finished: bool,
     is_done: bool,
 }
@@ -87,6 +89,7 @@ impl Folded {
                 response.text.push_str(&delta.text());
                 self.reasoning.push_str(&delta.reasoning().unwrap_or_default());
                 self.refusal.push_str(&delta.refusal().unwrap_or_default());
+                self.tool_calls.add(&delta);
             }
             if let Some(tokens) = choice.logprobs.and_then(response::logprobs) {
                 response.logprobs.get_or_insert_default().extend(tokens);
@@ -107,6 +110,7 @@ impl Folded {
             Some(response) if self.is_done || self.has_finished => Ok(ChatResponse {
                 reasoning: Some(self.reasoning).filter(|text| !text.is_empty()),
                 refusal: Some(self.refusal).filter(|text| !text.is_empty()),
+                tool_calls: self.tool_calls.finish(),
                 ..response
             }),
             None if self.is_done => Err(Unusable::garbage("stream has no chunks")),
