@@ -29,7 +29,7 @@ impl Layer<ChatRequest> for Deadline {
         };
         match outcome {
             Ok(response) => Ok(ChatResponse { attempts: call.take_attempts(), ..response }),
-            Err(error) => Err(ProviderError { attempts: call.take_attempts(), ..error }),
+            Err(error) => Err(ProviderError { attempts: call.take_attempts().into(), ..error }),
         }
     }
 }
