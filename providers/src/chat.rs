@@ -157,6 +157,22 @@ impl ChatRequest {
         Self { caller: Some(body.into()), ..Self::new([]) }
     }
 
+    /// Whether nobody waits for the answer any more.
+    pub(crate) fn is_taken_back(&self) -> bool {
+        self.recall.is_called() || self.relay.as_ref().is_some_and(Relay::is_abandoned)
+    }
+
+    /// Resolves when nobody waits for the answer any more.
+    pub(crate) async fn taken_back(&self) {
+        match &self.relay {
+            None => self.recall.called().await,
+            Some(relay) => tokio::select! {
+                () = self.recall.called() => {}
+                () = relay.abandoned() => {}
+            },
+        }
+    }
+
     /// Whether a text stands in what is asked.
     pub(crate) fn says(&self, text: &str) -> bool {
         self.messages.iter().any(|message| message.content.contains(text))

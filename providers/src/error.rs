@@ -12,7 +12,7 @@ pub struct ProviderError {
     /// How long the server asked to be left alone.
     pub retry_after: Option<Duration>,
     /// Requests that went out before this error, in order.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Box<[Attempt]>,
     /// What those of its attempts were charged that came back with a usage and without an answer.
     pub usage: Option<Usage>,
     /// What the server's own error said beside its message; `None`: there was no answer, or none with an error.
@@ -112,7 +112,7 @@ impl ErrorKind {
 impl ProviderError {
     /// An error without a server's wish and without attempts; the stack fills the attempts in.
     pub fn new(kind: ErrorKind) -> Self {
-        Self { kind, retry_after: None, attempts: Vec::new(), usage: None, upstream: None }
+        Self { kind, retry_after: None, attempts: Box::default(), usage: None, upstream: None }
     }
 
     /// See [`ErrorKind::is_retryable`].

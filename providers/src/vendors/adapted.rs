@@ -198,18 +198,18 @@ fn messages(caller: &CallerBody, has_no_tools: bool, instruction: Option<String>
     let mut messages =
         if has_no_tools { without_tool_turns(&caller.messages) } else { Cow::Borrowed(&*caller.messages) };
     if let Some(instruction) = instruction {
-        instruct(messages.to_mut(), instruction);
+        instruct(messages.to_mut(), &instruction);
     }
     messages
 }
 
 /// The user's last words get one more paragraph; where somebody else spoke last, the user speaks again.
-fn instruct(messages: &mut Vec<Value>, instruction: String) {
+fn instruct(messages: &mut Vec<Value>, instruction: &str) {
     let last = messages.last_mut().filter(|last| last.get("role").and_then(Value::as_str) == Some("user"));
     match last.and_then(|last| last.get_mut("content")) {
         Some(Value::String(text)) => {
             text.push_str("\n\n");
-            text.push_str(&instruction);
+            text.push_str(instruction);
         }
         Some(Value::Array(parts)) => parts.push(json!({"type": "text", "text": instruction})),
         Some(_) | None => messages.push(json!({"role": "user", "content": instruction})),

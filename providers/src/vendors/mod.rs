@@ -21,7 +21,7 @@ pub mod openai;
 mod profile;
 mod refusal;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 pub mod scripted;
 mod sse;
 mod strict_schema;

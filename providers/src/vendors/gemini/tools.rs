@@ -39,7 +39,7 @@ struct CallingConfig<'a> {
     allowed_function_names: Option<[&'a str; 1]>,
 }
 
-pub(super) fn tools<'a>(tools: &'a [Value], schemas: Schemas) -> [Tool<'a>; 1] {
+pub(super) fn tools(tools: &[Value], schemas: Schemas) -> [Tool<'_>; 1] {
     let functions = tools.iter().filter_map(|tool| tool.get("function"));
     let function_declarations = functions
         .filter_map(|function| {

@@ -31,6 +31,18 @@ struct Completion<'a> {
 }
 
 #[derive(Debug, Deserialize)]
+struct Embeddings<'a> {
+    #[serde(borrow, default)]
+    data: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    usage: Option<&'a RawValue>,
+    #[serde(default)]
+    model: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
 struct Choice<'a> {
     #[serde(default)]
     index: Option<u64>,
@@ -120,6 +132,20 @@ pub(crate) fn decode(body: &[u8], status: u16) -> Result<ChatResponse, Unusable>
             answer(completion, status)
         }
     }
+}
+
+/// Reads the answer to `embeddings`: only what it cost, and who gave it.
+pub(crate) fn decode_embeddings(body: &[u8], status: u16) -> Result<ChatResponse, Unusable> {
+    let list: Embeddings<'_> =
+        serde_json::from_slice(body).map_err(|error| Unusable::unreadable(body, &error))?;
+    if let Some(error) = list.error {
+        return Err(refused(error, status));
+    }
+    if list.data.is_none() {
+        return Err(Unusable::garbage("answer has no embeddings"));
+    }
+    let usage = list.usage.and_then(usage);
+    Ok(ChatResponse { usage, model: list.model, ..ChatResponse::of_text("") })
 }
 
 fn answer(completion: Completion<'_>, status: u16) -> Result<ChatResponse, Unusable> {

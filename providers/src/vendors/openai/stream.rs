@@ -1,6 +1,6 @@
 //! A recorded event stream folded into a [`ChatResponse`]. Pure: bytes in, answer out.
 //!
-//! Judges are never asked for streams; some proxies answer with one all the same.
+//! Judges are asked for streams only by callers whose bodies go as they stand; some proxies answer with one all the same.
 
 use std::borrow::Cow;
 
@@ -48,6 +48,15 @@ pub fn fold(body: &str) -> Result<ChatResponse, ErrorKind> {
 }
 
 pub(crate) fn read(body: &str) -> Result<ChatResponse, Unusable> {
+    folded(body)?.finish()
+}
+
+/// What has come of a stream that nobody listened to the end of; `None`: nothing.
+pub(crate) fn read_start(body: &str) -> Option<ChatResponse> {
+    folded(body).ok()?.so_far()
+}
+
+fn folded(body: &str) -> Result<Folded, Unusable> {
     let mut folded = Folded::default();
     for data in events(body) {
         if data == "[DONE]" {
@@ -56,7 +65,7 @@ pub(crate) fn read(body: &str) -> Result<ChatResponse, Unusable> {
         }
         folded.add(&data)?;
     }
-    folded.finish()
+    Ok(folded)
 }
 
 #[derive(Debug, Default)]
@@ -106,16 +115,21 @@ impl Folded {
     }
 
     fn finish(self) -> Result<ChatResponse, Unusable> {
-        match self.response {
-            Some(response) if self.is_done || self.has_finished => Ok(ChatResponse {
-                reasoning: Some(self.reasoning).filter(|text| !text.is_empty()),
-                refusal: Some(self.refusal).filter(|text| !text.is_empty()),
-                tool_calls: self.tool_calls.finish(),
-                ..response
-            }),
-            None if self.is_done => Err(Unusable::garbage("stream has no chunks")),
+        let (is_done, has_ended) = (self.is_done, self.is_done || self.has_finished);
+        match self.so_far() {
+            Some(response) if has_ended => Ok(response),
+            None if is_done => Err(Unusable::garbage("stream has no chunks")),
             Some(_) | None => Err(Unusable::cut()),
         }
+    }
+
+    fn so_far(self) -> Option<ChatResponse> {
+        Some(ChatResponse {
+            reasoning: Some(self.reasoning).filter(|text| !text.is_empty()),
+            refusal: Some(self.refusal).filter(|text| !text.is_empty()),
+            tool_calls: self.tool_calls.finish(),
+            ..self.response?
+        })
     }
 }
 

@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    fn check(calls: Vec<ToolCall>, expected: &[(Option<&str>, &str, &str)]) {
+    fn check(calls: &[ToolCall], expected: &[(Option<&str>, &str, &str)]) {
         let calls: Vec<(Option<&str>, &str, &str)> =
             calls.iter().map(|call| (call.id.as_deref(), &*call.name, &*call.arguments)).collect();
         assert_eq!(calls, expected);
@@ -141,12 +141,12 @@ mod tests {
     fn arguments_are_text_whatever_they_hold() {
         let call = |id: Value, arguments: Value| json!({"tool_calls": [{"id": id, "function": {"name": "f", "arguments": arguments}}]});
         check(
-            whole(&call(json!("1"), json!("{\"a\": \"\u{e9}\"}"))),
+            &whole(&call(json!("1"), json!("{\"a\": \"\u{e9}\"}"))),
             &[(Some("1"), "f", "{\"a\": \"\u{e9}\"}")],
         );
-        check(whole(&call(Value::Null, json!("{\"a\": "))), &[(None, "f", "{\"a\": ")]);
-        check(whole(&call(json!(""), json!({"a": 1}))), &[(None, "f", "{\"a\":1}")]);
-        check(whole(&call(json!("1"), Value::Null)), &[(Some("1"), "f", "")]);
+        check(&whole(&call(Value::Null, json!("{\"a\": "))), &[(None, "f", "{\"a\": ")]);
+        check(&whole(&call(json!(""), json!({"a": 1}))), &[(None, "f", "{\"a\":1}")]);
+        check(&whole(&call(json!("1"), Value::Null)), &[(Some("1"), "f", "")]);
     }
 
     #[test]
@@ -154,10 +154,10 @@ mod tests {
         for odd in
             [json!(null), json!([]), json!({}), json!("x"), json!([{"id": "1"}]), json!([{"function": {}}])]
         {
-            check(whole(&json!({"tool_calls": odd})), &[]);
+            check(&whole(&json!({"tool_calls": odd})), &[]);
         }
         let function = json!({"function_call": {"name": "f", "arguments": "{}"}, "tool_calls": null});
-        check(whole(&function), &[(None, "f", "{}")]);
+        check(&whole(&function), &[(None, "f", "{}")]);
     }
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
         let piece = |index: Value, id: Value, name: Value, arguments: &str| json!({"tool_calls": [{"index": index, "id": id, "function": {"name": name, "arguments": arguments}}]});
         let (zero, one, none) = (json!(0), json!(1), Value::Null);
         check(
-            streamed(&[
+            &streamed(&[
                 piece(zero.clone(), json!("a"), json!("f"), ""),
                 piece(one.clone(), json!("b"), json!("g"), "{"),
                 piece(zero.clone(), none.clone(), none.clone(), "{\"x\":"),
@@ -175,7 +175,7 @@ mod tests {
             &[(Some("a"), "f", "{\"x\":1}"), (Some("b"), "g", "{}")],
         );
         check(
-            streamed(&[
+            &streamed(&[
                 piece(none.clone(), json!("a"), json!("f"), "{"),
                 piece(none.clone(), none.clone(), none.clone(), "}"),
                 piece(none.clone(), json!("b"), json!("g"), "{}"),
@@ -184,6 +184,6 @@ mod tests {
         );
         let function =
             |name: Value, arguments: &str| json!({"function_call": {"name": name, "arguments": arguments}});
-        check(streamed(&[function(json!("f"), "{"), function(none, "}")]), &[(None, "f", "{}")]);
+        check(&streamed(&[function(json!("f"), "{"), function(none, "}")]), &[(None, "f", "{}")]);
     }
 }
