@@ -77,6 +77,7 @@ impl DropInError {
             }
             Self::WrongModel { .. } => (Some(String::from("model")), None),
             Self::Perimeter { .. } => (None, Some(String::from("perimeter"))),
+            Self::BelowQuorum { status: StatusCode::TOO_MANY_REQUESTS, .. } => (None, None),
             Self::BelowQuorum { .. } => (None, Some(String::from("no_quorum"))),
             Self::Judge(error) => match &error.upstream {
                 Some(upstream) => (upstream.param.clone(), upstream.code.clone()),
@@ -86,7 +87,15 @@ impl DropInError {
         };
         // A cause of our own stays in the log.
         let is_inner = matches!(self, Self::Api(_)) && status == StatusCode::INTERNAL_SERVER_ERROR;
-        let message = if is_inner { String::from("something failed here") } else { self.to_string() };
+        let message = match self {
+            Self::Api(_) if is_inner => String::from("something failed here"),
+            // Every problem with its place, as other routes list them.
+            Self::Api(ApiError::InvalidCase(problems)) => {
+                let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                format!("{self}: {}", problems.join("; "))
+            }
+            _ => self.to_string(),
+        };
         let code =
             code.or_else(|| (status == StatusCode::TOO_MANY_REQUESTS).then(|| "rate_limit_exceeded".into()));
         json!({"error": {"message": message, "type": kind_of(status), "param": param, "code": code}})

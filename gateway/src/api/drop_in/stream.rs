@@ -86,7 +86,7 @@ fn events(answered: &Answered, wire: Wire, streaming: Streaming) -> Vec<Event> {
         }
         Wire::Responses => {
             let events = responses::events(said, envelope);
-            events.iter().map(|(name, event)| data(event).event(*name)).collect()
+            events.iter().map(|(name, event)| named(name, event)).collect()
         }
     }
 }
@@ -99,13 +99,17 @@ fn late_events(answered: Result<Answered, DropInError>, wire: Wire, streaming: S
         (Err(error), Wire::Responses) => {
             let mut body = error.body()["error"].take();
             body["type"] = json!("error");
-            vec![data(&body).event("error")]
+            vec![named("error", &body)]
         }
     }
 }
 
 fn data(value: &Value) -> Event {
     Event::default().data(value.to_string())
+}
+
+fn named(name: &str, value: &Value) -> Event {
+    Event::default().event(name).data(value.to_string())
 }
 
 fn done() -> Event {

@@ -171,7 +171,9 @@ impl Asking {
             };
             if let Some(part) = &part {
                 let judgments = std::slice::from_ref(&part.judgment);
-                let rows = rows::of_judgments(&self.engine, &self.work, &Self::call(judge), judgments, None);
+                let mut rows = rows::of_judgments(&self.engine, &self.work, &Self::call(judge), judgments, None);
+                // The newest reply under a key is the one that is looked at: once it served an answer it is not used again.
+                put_key(&mut rows, judge, Some(key));
                 self.acks.push(self.engine.recorder.submit(rows).await?);
             }
             parts.push(part);
@@ -235,12 +237,7 @@ impl Asking {
             part.judgment.call = facts;
             let judgments = std::slice::from_ref(&part.judgment);
             let mut rows = rows::of_judgments(&engine, &work, &call, judgments, Some(&prompt));
-            for row in &mut rows {
-                if let Record::Judgment(row) = row {
-                    row.judge_fingerprint = model_fingerprint(&part.judge);
-                    row.cache_key = part.reply.is_ok().then(|| cache_key.clone());
-                }
-            }
+            put_key(&mut rows, &part.judge, part.reply.is_ok().then_some(&cache_key));
             let ack = engine.recorder.submit(rows).await.map_err(EngineError::from);
             engine.metrics.observe_call(&part.judge.id, judgments);
             // The request may have gone on without this answer; it is recorded all the same.
@@ -259,6 +256,16 @@ impl Asking {
             top_logprobs: sampling.wants_logprobs.then(|| sampling.top_logprobs.unwrap_or_default()),
             recall: Recall::on(self.work.cancel.clone()),
             ..ChatRequest::from_caller(Arc::clone(&self.question.body))
+        }
+    }
+}
+
+/// What the reply in these rows is found by.
+fn put_key(rows: &mut [Record], judge: &Judge, key: Option<&String>) {
+    for row in rows {
+        if let Record::Judgment(row) = row {
+            row.judge_fingerprint = model_fingerprint(judge);
+            row.cache_key = key.cloned();
         }
     }
 }
