@@ -34,6 +34,7 @@ mod slot;
 mod tail;
 mod think;
 mod together;
+mod unscaled;
 mod verdict_object;
 mod visible;
 mod vocabulary;
@@ -52,6 +53,7 @@ use self::visible::Visible;
 
 pub use self::logprobs::{Unusable, VerdictTokens, label_spellings, read_distribution};
 pub use self::together::read_together;
+pub use self::unscaled::{Found, Step, Unscaled, part_span};
 
 /// What is read of a judge's answer. Reasoning that the server keeps apart has no place here.
 #[derive(Debug, Clone, Copy)]

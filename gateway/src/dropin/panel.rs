@@ -1,0 +1,237 @@
+//! All members' replies under one form: the one that the contract states, else the one that most replies have.
+
+use std::borrow::Cow;
+
+use aggregation::vote::{Abstention, UnparseableClass};
+use serde_json::Value;
+
+use crate::engine::reply::Unscaled;
+
+use super::asked::{Member, Reply};
+use super::candidates;
+use super::contract::{Contract, Form, Structure};
+use super::folded::Reading;
+use super::infer;
+use super::reading::{self, Read};
+use super::shape::Shape;
+use super::text::{self, TextRead};
+use super::voters::{Voter, usable_weights};
+
+/// How the answer travels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Carrier {
+    /// Arguments of this function.
+    Tool(String),
+    Json,
+    /// Text with verdicts in it.
+    Text,
+    /// Text in which nothing can be voted on.
+    Free,
+}
+
+#[derive(Debug)]
+pub(super) struct Panel<'c> {
+    pub(super) carrier: Carrier,
+    pub(super) structure: Cow<'c, Structure>,
+    pub(super) voters: Vec<Voter>,
+    /// One per member.
+    pub(super) readings: Vec<Reading>,
+}
+
+impl Panel<'_> {
+    /// The voters' replies, in the voters' order.
+    pub(super) fn replies<'m>(&self, members: &'m [Member]) -> Vec<&'m Reply> {
+        let reply = |voter: &Voter| members.get(voter.member).and_then(|member| member.reply.as_ref().ok());
+        self.voters.iter().filter_map(reply).collect()
+    }
+}
+
+/// What became of each member.
+type Reads<T> = Vec<Result<T, Abstention>>;
+
+pub(super) fn read<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
+    match &contract.form {
+        Form::Tool(index) => {
+            if let Some(tool) = contract.tools.get(*index) {
+                let reads = structured(members, &tool.structure, Some(&tool.name));
+                return of_reads(
+                    Carrier::Tool(tool.name.clone()),
+                    Cow::Borrowed(&tool.structure),
+                    members,
+                    reads,
+                );
+            }
+        }
+        Form::Schema(structure) => {
+            let reads = structured(members, structure, None);
+            return of_reads(Carrier::Json, Cow::Borrowed(structure), members, reads);
+        }
+        Form::Prompted { structure, .. } => {
+            let reads = structured(members, structure, None);
+            let offering = members.iter().filter(|member| last_value(member).is_some()).count();
+            let fitting = reads.iter().filter(|read| read.is_ok()).count();
+            if fitting > 0 && fitting * 2 >= offering {
+                return of_reads(Carrier::Json, Cow::Borrowed(structure), members, reads);
+            }
+        }
+        Form::Open => {}
+    }
+    open(contract, members)
+}
+
+fn structured(members: &[Member], structure: &Structure, tool: Option<&str>) -> Reads<Read> {
+    let read = |member: &Member| {
+        let reply = member.reply.as_ref().map_err(|abstention| *abstention)?;
+        reading::read(reply, structure, tool)
+    };
+    members.iter().map(read).collect()
+}
+
+fn of_reads<'c>(
+    carrier: Carrier,
+    structure: Cow<'c, Structure>,
+    members: &[Member],
+    reads: Reads<Read>,
+) -> Panel<'c> {
+    let voter = |member: usize, read: Read| Voter {
+        member,
+        weight: 1.0,
+        value: read.value,
+        written: read.written,
+        span: read.candidate.span,
+        places: Vec::new(),
+        body: 0..0,
+    };
+    panel(carrier, structure, members, reads, voter)
+}
+
+fn panel<'c, T>(
+    carrier: Carrier,
+    structure: Cow<'c, Structure>,
+    members: &[Member],
+    reads: Reads<T>,
+    voter: impl Fn(usize, T) -> Voter,
+) -> Panel<'c> {
+    let mut readings = Vec::new();
+    let mut voters = Vec::new();
+    for (member, read) in reads.into_iter().enumerate() {
+        readings.push(match read {
+            Ok(read) => {
+                voters.push(voter(member, read));
+                Reading::Accepted
+            }
+            Err(abstention) => Reading::Abstained(abstention),
+        });
+    }
+    let own = |voter: &Voter| members.get(voter.member).map_or(0.0, |member| member.weight);
+    let weights = usable_weights(&voters.iter().map(own).collect::<Vec<_>>());
+    for (voter, weight) in voters.iter_mut().zip(weights) {
+        voter.weight = weight;
+    }
+    Panel { carrier, structure, voters, readings }
+}
+
+/// The replies decide: a function that most call, else objects, else a text form, else free text.
+fn open<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
+    let usable = members.iter().filter(|member| is_usable(member)).count();
+    if let Some(tool) = called(contract, members, usable) {
+        let reads = structured(members, &tool.structure, Some(&tool.name));
+        return of_reads(Carrier::Tool(tool.name.clone()), Cow::Borrowed(&tool.structure), members, reads);
+    }
+    let values: Vec<Value> = members.iter().filter_map(last_value).collect();
+    if values.len() * 2 > usable {
+        let structure = Structure::inferred(infer::shape(&values.iter().collect::<Vec<_>>()));
+        let reads = structured(members, &structure, None);
+        if structure.shape != Shape::Any
+            && reads.iter().filter(|read| read.is_ok()).count() * 2 > values.len()
+        {
+            return of_reads(Carrier::Json, Cow::Owned(structure), members, reads);
+        }
+    }
+    in_text(contract, members)
+}
+
+fn is_usable(member: &Member) -> bool {
+    member.reply.as_ref().is_ok_and(|reply| {
+        !reading::is_refused(reply) && !(reply.text.trim().is_empty() && reply.tool_calls.is_empty())
+    })
+}
+
+/// The function that more than half of the usable replies call.
+fn called<'c>(
+    contract: &'c Contract,
+    members: &[Member],
+    usable: usize,
+) -> Option<&'c super::contract::Tool> {
+    let calls = |name: &str| {
+        let last = |member: &&Member| {
+            let reply = member.reply.as_ref().ok();
+            reply.and_then(|reply| reply.tool_calls.last()).is_some_and(|call| call.name == name)
+        };
+        members.iter().filter(last).count()
+    };
+    contract.tools.iter().find(|tool| calls(&tool.name) * 2 > usable)
+}
+
+/// The last object that a reply offers.
+fn last_value(member: &Member) -> Option<Value> {
+    let reply = member.reply.as_ref().ok().filter(|reply| !reading::is_refused(reply))?;
+    candidates::of(reply, &Unscaled::of(&reply.text), false)
+        .into_iter()
+        .next()
+        .map(|candidate| candidate.value)
+}
+
+fn in_text<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
+    let replies: Vec<Option<&Reply>> = members.iter().map(|member| member.reply.as_ref().ok()).collect();
+    let Some(reads) = text::read(&replies, contract) else { return free(members) };
+    let reads: Reads<TextRead> = members
+        .iter()
+        .zip(reads)
+        .map(|(member, read)| member.reply.as_ref().map_err(|abstention| *abstention).and(read))
+        .collect();
+    let values: Vec<&Value> = reads.iter().flatten().map(|read| &read.value).collect();
+    let structure = Structure::inferred(infer::shape(&values));
+    let voter = |member: usize, read: TextRead| Voter {
+        member,
+        weight: 1.0,
+        value: read.value,
+        written: None,
+        span: None,
+        places: read.places,
+        body: read.body,
+    };
+    panel(Carrier::Text, Cow::Owned(structure), members, reads, voter)
+}
+
+/// Every reply that says something counts, and the lead's goes out.
+fn free<'c>(members: &[Member]) -> Panel<'c> {
+    let read = |member: &Member| {
+        let reply = member.reply.as_ref().map_err(|abstention| *abstention)?;
+        if reading::is_refused(reply) {
+            return Err(Abstention::Refused);
+        }
+        let read = Unscaled::of(&reply.text);
+        if read.is_refusal() {
+            return Err(Abstention::Refused);
+        }
+        if read.text().trim().is_empty() {
+            return Err(Abstention::Unparseable(UnparseableClass::NoVerdict));
+        }
+        let answer = read.answer_start();
+        let rest = reply.text.get(answer..).unwrap_or_default();
+        let start = if answer == 0 { 0 } else { answer + rest.len() - rest.trim_start().len() };
+        Ok(start..reply.text.len())
+    };
+    let reads = members.iter().map(read).collect();
+    let voter = |member: usize, body| Voter {
+        member,
+        weight: 1.0,
+        value: Value::Null,
+        written: None,
+        span: None,
+        places: Vec::new(),
+        body,
+    };
+    panel(Carrier::Free, Cow::Owned(Structure::inferred(Shape::Any)), members, reads, voter)
+}
