@@ -11,13 +11,17 @@
 //!    the differing leaves replaced.
 //! 5. `logprobs`: synthetic token probabilities for those who asked.
 //!
+//! Around it: `caller` reads what a client sent, `responses` and `chat` write what is `said` in the form of its route.
+//!
 //! Pure: no I/O, no clock, no async. Knows nothing of HTTP, providers' stacks and stores.
 
+pub mod caller;
+pub mod chat;
+pub mod responses;
+pub mod said;
 mod align;
 mod asked;
-pub mod caller;
 mod candidates;
-pub mod chat;
 mod contract;
 mod domain;
 mod fold;
@@ -31,8 +35,6 @@ mod prompt;
 mod ranking;
 mod reading;
 mod repair;
-pub mod responses;
-pub mod said;
 mod schema;
 mod select;
 mod shape;
