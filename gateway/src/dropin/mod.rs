@@ -15,13 +15,11 @@
 //!
 //! Pure: no I/O, no clock, no async. Knows nothing of HTTP, providers' stacks and stores.
 
-pub mod caller;
-pub mod chat;
-pub mod responses;
-pub mod said;
 mod align;
 mod asked;
+pub mod caller;
 mod candidates;
+pub mod chat;
 mod contract;
 mod domain;
 mod fold;
@@ -35,6 +33,8 @@ mod prompt;
 mod ranking;
 mod reading;
 mod repair;
+pub mod responses;
+pub mod said;
 mod schema;
 mod select;
 mod shape;

@@ -171,7 +171,8 @@ impl Asking {
             };
             if let Some(part) = &part {
                 let judgments = std::slice::from_ref(&part.judgment);
-                let mut rows = rows::of_judgments(&self.engine, &self.work, &Self::call(judge), judgments, None);
+                let mut rows =
+                    rows::of_judgments(&self.engine, &self.work, &Self::call(judge), judgments, None);
                 // The newest reply under a key is the one that is looked at: once it served an answer it is not used again.
                 put_key(&mut rows, judge, Some(key));
                 self.acks.push(self.engine.recorder.submit(rows).await?);
