@@ -4,7 +4,8 @@ Owns: reading the asked form from a request, and filling it. Must not know: HTTP
 
 A leaning from 0 (finds fault) to 1 (approves) picks from placeholders. `{{yes|no}}` lists words from best to worst, `{{1..5}}`
 a range from worst to best; `"{{=true|false}}"` and `"{{=0..10}}"` are values of JSON without quotes. `{{@name}}` picks from what
-the patterns under `find` captured in the request, best first.
+the patterns under `find` captured in the request, best first. What no placeholder can say stands as a whole under `otherwise`, for
+leanings below one half.
 """
 
 import json
@@ -37,7 +38,7 @@ def reply(body, leaning, rules):
     asked = text_of(body)
     rule = next((rule for rule in rules if re.search(rule["match"], asked, re.DOTALL)), {})
     schema = tool[1] if tool else schema_of(body) or schema_in(asked)
-    template = rule.get("reply")
+    template = rule.get("reply") if leaning >= 0.5 else rule.get("otherwise", rule.get("reply"))
     if template is None:
         template = filled(schema, rule.get("fields", {})) if schema else "{{yes|no}}"
     elif tool and isinstance(template, str):
