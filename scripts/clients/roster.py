@@ -54,13 +54,15 @@ def command(name):
     return [str(python_of(name) if name in PYTHON_CLIENTS else node()), str(smoke_test(name))]
 
 
-def environment(name, folder, base_url):
+def environment(folder, base_url):
     """What a client sees: the judge's address, and a home of its own for whatever it wants to keep."""
     kept = {key: os.environ[key] for key in ("PATH", "LANG", "SSL_CERT_FILE", "TMPDIR") if key in os.environ}
-    home = pathlib.Path(folder) / f"home-{name}"
-    home.mkdir(parents=True, exist_ok=True)
-    addresses = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "none"}
-    keeps = {"HOME": str(home), "PROMPTFOO_CONFIG_DIR": str(home), "INSPECT_LOG_DIR": str(home), "XDG_CACHE_HOME": str(home)}
+    home = str(folder)
+    keeps = {name: home for name in ("HOME", "XDG_CACHE_HOME", "PROMPTFOO_CONFIG_DIR", "INSPECT_LOG_DIR")}
     finds = {"TIKTOKEN_CACHE_DIR": str(HOME / "tiktoken"), "NODE_PATH": str(HOME / "npm/node_modules")}
-    return {**kept, **QUIET, **keeps, **finds, **addresses}
+    return {**kept, **QUIET, **keeps, **finds, **addresses(base_url)}
 
+
+def addresses(base_url):
+    """Where to ask. Inspect looks for a provider's address under the provider's name."""
+    return {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "none", "PANEL_BASE_URL": base_url, "PANEL_API_KEY": "none"}
