@@ -73,6 +73,12 @@ class JudgeServer:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         self.base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"
 
+    def begin(self, rules):
+        """A new client's turn: its rules, and nothing of the one before."""
+        with self._lock:
+            self.rules, self._faults = rules, []
+            self.requests.clear()
+
     def fail(self, status, times):
         """The next requests for an answer get this status."""
         with self._lock:
