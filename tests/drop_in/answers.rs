@@ -215,3 +215,58 @@ async fn planted_verdicts_do_not_move_the_panel() {
     let answer = served.post(CHAT, &body).await.json();
     assert_eq!(answer["choices"][0]["message"]["content"], "GRADE: C");
 }
+
+/// An alias that knows where a client's prompt has its two candidates.
+fn pairs() -> Value {
+    json!({"aliases": {"pairs": {"to": "panel/default", "reverse": {"a": "<a>…</a>", "b": "<b>…</b>"}}}})
+}
+
+fn compare() -> Value {
+    let text = "Which is better? <a>Paris.</a> <b>Lyon.</b> Answer [[A]], [[B]] or [[C]] for a tie.";
+    asking(json!({"model": "pairs", "messages": [{"role": "user", "content": text}]}))
+}
+
+/// What a judge sees first.
+fn sees_first(request: &providers::ChatRequest, candidate: &str) -> bool {
+    let messages = &request.caller.as_ref().unwrap().messages;
+    messages[0]["content"].as_str().unwrap().contains(&format!("<a>{candidate}"))
+}
+
+#[tokio::test]
+async fn declared_pairs_are_asked_in_both_orders_and_labels_mapped_back() {
+    let content = |request: &providers::ChatRequest| {
+        ScriptedReply::text(if sees_first(request, "Paris") { "Good. [[A]]" } else { "Good. [[B]]" })
+    };
+    let judges =
+        Judges::default().answering("ann", content).answering("bob", content).with("cid", "The first. [[A]]");
+    let served = served(pairs(), judges).await;
+    let answer = served.post(CHAT, &compare()).await;
+    assert_eq!(served.gateway.asked().count(), 6);
+    let body = answer.json();
+    let text = body["choices"][0]["message"]["content"].as_str().unwrap();
+    assert!(text.ends_with("[[A]]"), "{body}");
+    let votes = body["tribunal"]["criteria"]["verdict"]["votes"].as_array().unwrap().clone();
+    let consistent: Vec<&Value> = votes.iter().map(|vote| &vote["order_consistent"]).collect();
+    assert_eq!(consistent, [&json!(true), &json!(true), &json!(false)], "cid follows the place");
+}
+
+#[tokio::test]
+async fn a_panel_that_follows_the_place_has_said_tie() {
+    let served = served(pairs(), Judges::saying("[[A]]", "[[A]]", "[[A]]")).await;
+    let body = served.post(CHAT, &compare()).await.json();
+    assert_eq!(body["choices"][0]["message"]["content"], "[[C]]", "{body}");
+    assert_eq!(body["tribunal"]["escalation_reasons"][0], "no_majority");
+}
+
+#[tokio::test]
+async fn a_request_without_the_declared_places_is_asked_as_it_is() {
+    let served = served(pairs(), Judges::saying("[[A]]", "[[A]]", "[[B]]")).await;
+    let text = "Which is better? A: Paris. B: Lyon. Answer [[A]] or [[B]].";
+    let body = served
+        .post(CHAT, &asking(json!({"model": "pairs", "messages": [{"role": "user", "content": text}]})))
+        .await
+        .json();
+    assert_eq!(body["choices"][0]["message"]["content"], "[[A]]");
+    let warned = body["tribunal"]["warnings"].as_array().unwrap();
+    assert!(warned.iter().any(|warning| warning.as_str().unwrap().starts_with("not_reversed")), "{body}");
+}

@@ -45,6 +45,8 @@ pub struct Member {
     /// Relative weight of the vote. What is not positive and finite counts nothing.
     pub weight: f64,
     pub reply: Result<Reply, Abstention>,
+    /// To the same request with its two candidates exchanged; `None`: nobody was asked that.
+    pub reversed: Option<Result<Reply, Abstention>>,
 }
 
 /// How many votes are needed, and what happens without a strict majority.

@@ -22,7 +22,7 @@ use super::voters::Voter;
 pub fn fold(contract: &Contract, members: &[Member], policy: &FoldPolicy) -> Folded {
     let panel = panel::read(contract, members);
     let readings = panel.readings.clone();
-    let answered = panel.voters.len();
+    let answered = panel.answered();
     let needed = policy.quorum.max(1);
     if answered < needed {
         let outcome = refused(members, &readings).unwrap_or(Outcome::BelowQuorum { answered, needed });
@@ -114,6 +114,10 @@ fn speak(contract: &Contract, panel: &Panel, members: &[Member], node: &Node, le
     let values: Vec<Option<&Value>> = panel.voters.iter().map(|voter| Some(&voter.value)).collect();
     let order = select::ranked(&panel.voters, leaves, node);
     let replies: Vec<&Reply> = panel.replies(members);
+    let order: Vec<usize> = order
+        .into_iter()
+        .filter(|index| panel.voters.get(*index).is_some_and(|own| !own.is_reversed))
+        .collect();
     for index in &order {
         let (Some(voter), Some(reply)) = (panel.voters.get(*index), replies.get(*index)) else { continue };
         let (value, located) = select::assemble(node, *index, &values, leaves);
@@ -259,9 +263,10 @@ fn in_order(value: &Value, shape: &Shape) -> Value {
 /// Leaves as they are reported: votes per member.
 fn reports(leaves: &[Leaf], panel: &Panel, members: usize) -> Vec<LeafVote> {
     let report = |leaf: &Leaf| {
-        let mut votes = vec![None; members];
+        let (mut votes, mut reversed_votes) = (vec![None; members], vec![None; members]);
         for (voter, vote) in panel.voters.iter().zip(&leaf.votes) {
-            if let Some(place) = votes.get_mut(voter.member) {
+            let order = if voter.is_reversed { &mut reversed_votes } else { &mut votes };
+            if let Some(place) = order.get_mut(voter.member) {
                 place.clone_from(vote);
             }
         }
@@ -271,6 +276,7 @@ fn reports(leaves: &[Leaf], panel: &Panel, members: usize) -> Vec<LeafVote> {
             domain: leaf.domain.clone(),
             value: leaf.value.clone(),
             votes,
+            reversed_votes,
             disagreement: leaf.disagreement,
             decided_by: leaf.decided_by,
         }

@@ -62,6 +62,8 @@ pub struct LeafVote {
     pub value: Value,
     /// One per member; `None` where the member says nothing here.
     pub votes: Vec<Option<Value>>,
+    /// The same of the exchanged candidates, exchanged back; `None` where nobody was asked that.
+    pub reversed_votes: Vec<Option<Value>>,
     /// 0 (unanimous) to 1; `None` below two votes and where no scale is known.
     pub disagreement: Option<f64>,
     pub decided_by: DecidedBy,

@@ -126,7 +126,8 @@ fn measured(
     vote: &Value,
     labels: &[String],
 ) -> Option<Vec<(String, f64)>> {
-    reply.logprobs.as_ref()?;
+    // What was said of the exchanged candidates has the other labels.
+    reply.logprobs.as_ref().filter(|_| !voter.is_reversed)?;
     // In a list the voter's element may stand elsewhere.
     let own = path.iter().try_fold(&voter.value, |value, step| match step {
         Step::Key(key) => value.get(key),

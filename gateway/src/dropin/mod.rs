@@ -22,6 +22,7 @@ mod candidates;
 pub mod chat;
 mod contract;
 mod domain;
+pub mod exchange;
 mod fold;
 mod folded;
 mod infer;

@@ -10,6 +10,7 @@ use crate::engine::reply::Unscaled;
 use super::asked::{Member, Reply};
 use super::candidates;
 use super::contract::{Contract, Form, Structure};
+use super::exchange;
 use super::folded::Reading;
 use super::infer;
 use super::reading::{self, Read};
@@ -41,8 +42,60 @@ pub(super) struct Panel<'c> {
 impl Panel<'_> {
     /// The voters' replies, in the voters' order.
     pub(super) fn replies<'m>(&self, members: &'m [Member]) -> Vec<&'m Reply> {
-        let reply = |voter: &Voter| members.get(voter.member).and_then(|member| member.reply.as_ref().ok());
+        let reply = |voter: &Voter| {
+            let member = members.get(voter.member)?;
+            if voter.is_reversed {
+                member.reversed.as_ref()?.as_ref().ok()
+            } else {
+                member.reply.as_ref().ok()
+            }
+        };
         self.voters.iter().filter_map(reply).collect()
+    }
+}
+
+impl<'c> Panel<'c> {
+    /// How many judges have a vote.
+    pub(super) fn answered(&self) -> usize {
+        self.voters.iter().filter(|voter| !voter.is_reversed).count()
+    }
+
+    /// Half of each vote is what its judge said of the exchanged candidates; who said nothing of them has no vote.
+    fn with_reversed(mut self, contract: &'c Contract, members: &[Member]) -> Self {
+        let exchanged: Vec<Member> = members
+            .iter()
+            .map(|member| Member {
+                reply: member.reversed.clone().unwrap_or(Err(Abstention::Unavailable)),
+                reversed: None,
+                ..member.clone()
+            })
+            .collect();
+        let others = in_one_order(contract, &exchanged);
+        let mut voters = Vec::with_capacity(self.voters.len() * 2);
+        for voter in std::mem::take(&mut self.voters) {
+            let other = others.voters.iter().find(|other| other.member == voter.member);
+            match other.filter(|_| others.carrier == self.carrier) {
+                Some(other) => {
+                    let weight = voter.weight / 2.0;
+                    let value = exchange::back(&other.value);
+                    let reversed = Voter { is_reversed: true, weight, value, written: None, ..other.clone() };
+                    voters.extend([Voter { weight, ..voter }, reversed]);
+                }
+                None => {
+                    let why = match others.readings.get(voter.member) {
+                        Some(Reading::Abstained(why)) => *why,
+                        Some(Reading::Accepted) | None => {
+                            Abstention::Unparseable(UnparseableClass::NoVerdict)
+                        }
+                    };
+                    if let Some(reading) = self.readings.get_mut(voter.member) {
+                        *reading = Reading::Abstained(why);
+                    }
+                }
+            }
+        }
+        self.voters = voters;
+        self
     }
 }
 
@@ -50,6 +103,12 @@ impl Panel<'_> {
 type Reads<T> = Vec<Result<T, Abstention>>;
 
 pub(super) fn read<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
+    let panel = in_one_order(contract, members);
+    let is_reversed = members.iter().any(|member| member.reversed.is_some());
+    if is_reversed { panel.with_reversed(contract, members) } else { panel }
+}
+
+fn in_one_order<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
     match &contract.form {
         Form::Tool(index) => {
             if let Some(tool) = contract.tools.get(*index) {
@@ -95,6 +154,7 @@ fn of_reads<'c>(
 ) -> Panel<'c> {
     let voter = |member: usize, read: Read| Voter {
         member,
+        is_reversed: false,
         weight: 1.0,
         value: read.value,
         written: read.written,
@@ -194,6 +254,7 @@ fn in_text<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
     let structure = Structure::inferred(infer::shape(&values));
     let voter = |member: usize, read: TextRead| Voter {
         member,
+        is_reversed: false,
         weight: 1.0,
         value: read.value,
         written: None,
@@ -226,6 +287,7 @@ fn free<'c>(members: &[Member]) -> Panel<'c> {
     let reads = members.iter().map(read).collect();
     let voter = |member: usize, body| Voter {
         member,
+        is_reversed: false,
         weight: 1.0,
         value: Value::Null,
         written: None,

@@ -10,6 +10,8 @@ use serde_json::Value;
 pub(super) struct Voter {
     /// Index of the member.
     pub(super) member: usize,
+    /// Whether it is what the judge said of the exchanged candidates, which nobody is shown.
+    pub(super) is_reversed: bool,
     /// Positive and finite.
     pub(super) weight: f64,
     pub(super) value: Value,

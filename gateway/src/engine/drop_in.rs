@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::reply::judged;
-use self::reply::{Arrival, Part, request_hash};
+use self::reply::{Arrival, Part, Wording};
 use super::assemble::upstream_union;
 use super::plan::{self, Settled};
 use super::recorder::Ack;
@@ -24,12 +24,16 @@ use super::work::Work;
 use super::{Askers, Engine, EngineError, millis, rows};
 use crate::case::{Candidate, Candidates, Case, CaseId, Sensitivity};
 use crate::dropin::caller::{Sampling, transcript};
-use crate::dropin::{Asked, Contract, FoldPolicy, Folded, Member, OnTie, Outcome, Plan, Reading, fold};
+use crate::dropin::exchange::Layout;
+use crate::dropin::{Asked, Contract, FoldPolicy, Folded, OnTie, Outcome, Plan, Reading, fold};
 use crate::judge::Judge;
 use crate::judgment::Judgment;
 use crate::panel::Panel;
 use crate::store::rows::Endpoint;
 use crate::verdict::CaseVerdict;
+
+/// Of a request whose name has `reverse`, and that could not be asked in both orders.
+const NOT_REVERSED: &str = "not_reversed: the two candidates do not stand once each where `reverse` says, so judges were asked in one order";
 
 /// Clients give up at 60 to 90 seconds.
 const DEADLINE: Duration = Duration::from_secs(55);
@@ -45,6 +49,8 @@ pub struct PanelQuestion {
     pub body: Arc<CallerBody>,
     pub sampling: Sampling,
     pub sensitivity: Sensitivity,
+    /// Where two candidates stand in the messages, so that every judge is asked in both orders.
+    pub layout: Option<Layout>,
     pub on_tie: OnTie,
     pub reuse: Reuse,
     /// Whether people can judge it by a rubric where the answer has no finite list of choices.
@@ -123,9 +129,9 @@ struct Asking {
     question: PanelQuestion,
     work: Arc<Work>,
     contract: Contract,
-    /// Hash of all that a judge is asked with.
-    request_hash: String,
-    /// In the order in which judges were asked.
+    /// What judges are asked with; a second one with the two candidates exchanged.
+    questions: Vec<Wording>,
+    /// In the order in which judges were asked, both orders of one side by side.
     parts: Vec<Part>,
     excluded: Vec<(Arc<Judge>, Exclusion)>,
     acks: Vec<Ack>,
@@ -142,15 +148,15 @@ impl Asking {
             top_logprobs: question.sampling.top_logprobs,
             max_tokens: question.sampling.max_tokens,
         });
-        let request_hash = request_hash(&question);
-        let case = case_of(&question, &request_hash);
+        let questions = Wording::all(&question);
+        let case = case_of(&question, questions.first().map_or("", |given| &given.hash));
         let work = Arc::new(engine.drop_in_work(&question, case, engine.ids.draw()));
         Self {
             engine,
             question,
             work,
             contract,
-            request_hash,
+            questions,
             parts: Vec::new(),
             excluded: Vec::new(),
             acks: Vec::new(),
@@ -222,17 +228,17 @@ impl Asking {
     /// Asks these judges, and waits for quorum, grace and deadline. What comes later is recorded by its own task.
     async fn ask(&mut self, judges: &[Arc<Judge>], quorum: usize) -> Result<(), EngineError> {
         let first = self.parts.len();
-        let earlier = self.earlier_replies(judges).await?;
-        // Bounded by the calls themselves: one message each.
-        let (sender, mut arrivals) = mpsc::channel::<Arrival>(judges.len().max(1));
-        let mut waiting: Vec<Arc<Judge>> = Vec::new();
-        for (judge, earlier) in judges.iter().zip(earlier) {
-            if let Some(part) = earlier {
-                self.parts.push(part);
-            } else {
-                waiting.push(Arc::clone(judge));
-                self.spawn_call(Arc::clone(judge), sender.clone());
+        let mut waiting: Vec<(Arc<Judge>, Wording)> = Vec::new();
+        for (judge, wording, earlier) in self.earlier_replies(judges).await? {
+            match earlier {
+                Some(part) => self.parts.push(part),
+                None => waiting.push((judge, wording)),
             }
+        }
+        // Bounded by the calls themselves: one message each.
+        let (sender, mut arrivals) = mpsc::channel::<Arrival>(waiting.len().max(1));
+        for (judge, wording) in &waiting {
+            self.spawn_call(Arc::clone(judge), wording, sender.clone());
         }
         drop(sender);
         let mut until = self.work.deadline;
@@ -247,16 +253,16 @@ impl Asking {
                 arrival = arrivals.recv() => {
                     let Some((part, ack)) = arrival else { break };
                     self.acks.push(ack?);
-                    waiting.retain(|judge| judge.id != part.judge.id);
+                    waiting.retain(|(judge, wording)| judge.id != part.judge.id || wording.order != part.order());
                     self.parts.push(part);
                 }
                 () = tokio::time::sleep_until(until) => break,
                 () = self.work.cancel.cancelled() => return Err(EngineError::Cancelled),
             }
         }
-        self.parts.extend(waiting.into_iter().map(Part::late));
+        self.parts.extend(waiting.into_iter().map(|(judge, wording)| Part::late(judge, wording.order)));
         // In the panel's order, whatever order the replies came in.
-        let place = |part: &Part| judges.iter().position(|judge| judge.id == part.judge.id);
+        let place = |part: &Part| (judges.iter().position(|judge| judge.id == part.judge.id), part.order());
         if let Some(new) = self.parts.get_mut(first..) {
             new.sort_by_key(place);
         }
@@ -264,7 +270,7 @@ impl Asking {
     }
 
     fn fold(&self, quorum: usize, seats: usize, is_final: bool) -> Folded {
-        let members: Vec<Member> = self.parts.iter().map(Part::member).collect();
+        let members = reply::members(&self.parts);
         fold(&self.contract, &members, &FoldPolicy { quorum, seats, on_tie: self.question.on_tie, is_final })
     }
 
@@ -275,6 +281,9 @@ impl Asking {
         }
         let (question, work) = (&self.question, &self.work);
         let mut verdict = verdict::of(question, work, &self.parts, &self.excluded, &folded);
+        if question.layout.is_some() && self.questions.len() == 1 {
+            verdict.warnings.push(String::from(NOT_REVERSED));
+        }
         let judgments: Vec<Judgment> = self.parts.iter().map(|part| part.judgment.clone()).collect();
         let decided = Instant::now();
         let before_ms = millis(decided - work.started);

@@ -16,6 +16,7 @@ use crate::api::verdicts::{DEFAULT_PROJECT, evidence_headers};
 use crate::app::App;
 use crate::case::{Case, Sensitivity};
 use crate::dropin::caller::{CallerRequest, for_judges};
+use crate::dropin::exchange::Layout;
 use crate::dropin::said::{Called, Envelope, Said};
 use crate::dropin::{OnTie, Outcome};
 use crate::engine::{JudgeRequest, PanelQuestion, PanelReply, Reuse};
@@ -67,6 +68,9 @@ async fn ask(app: &App, question: &Question, cancel: CancellationToken) -> Resul
             body: Arc::new(CallerBody::new(for_judges(&question.request.body), Forwarding::Adapted)),
             sampling: question.request.sampling.clone(),
             sensitivity: question.sensitivity,
+            layout: alias
+                .and_then(|alias| alias.reverse.as_ref())
+                .and_then(|own| Layout::new(&own.a, &own.b)),
             on_tie: match alias.map(|alias| alias.on_tie).unwrap_or_default() {
                 settings::OnTie::Lead => OnTie::Lead,
                 settings::OnTie::Refuse => OnTie::Refuse,

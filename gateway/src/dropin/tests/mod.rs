@@ -9,7 +9,8 @@ use super::{Answer, Asked, Contract, FoldPolicy, Folded, Member, OnTie, Outcome,
 
 /// A panel of equal judges.
 fn members(replies: Vec<Result<Reply, Abstention>>) -> Vec<Member> {
-    let member = |(index, reply)| Member { judge: format!("judge-{index}"), weight: 1.0, reply };
+    let member =
+        |(index, reply)| Member { judge: format!("judge-{index}"), weight: 1.0, reply, reversed: None };
     replies.into_iter().enumerate().map(member).collect()
 }
 

@@ -10,12 +10,13 @@ use std::time::Duration;
 use aggregation::scale::{Scale, Value};
 use aggregation::vote::{Abstention, Order, Rating, Scoring};
 use providers::Recall;
-use providers::chat::{ChatRequest, ChatResponse, FinishReason};
+use providers::chat::{CallerBody, ChatRequest, ChatResponse, FinishReason};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::{Asking, PanelQuestion, Reuse};
+use crate::dropin::caller::Sampling;
 use crate::dropin::{Member, Reply, ToolCall};
 use crate::engine::ask::{self, Unanswered};
 use crate::engine::plan::Call;
@@ -70,14 +71,59 @@ impl Part {
     }
 
     /// No answer in time.
-    pub(super) fn late(judge: Arc<Judge>) -> Self {
-        let mut part = Self::new(judge, Err(Abstention::TimedOut), Source::Asked);
+    pub(super) fn late(judge: Arc<Judge>, order: Order) -> Self {
+        let mut part = Self::new(judge, Err(Abstention::TimedOut), Source::Asked).in_order(order);
         part.judgment.detail = Some(String::from("no answer within the panel's deadline"));
         part
     }
 
-    pub(super) fn member(&self) -> Member {
-        Member { judge: self.judge.id.to_string(), weight: 1.0, reply: self.reply.clone() }
+    fn in_order(mut self, order: Order) -> Self {
+        self.judgment.order = order;
+        self
+    }
+
+    pub(super) fn order(&self) -> Order {
+        self.judgment.order
+    }
+}
+
+/// One a judge, with what it said of either order.
+pub(super) fn members(parts: &[Part]) -> Vec<Member> {
+    let given = parts.iter().filter(|part| part.order() == Order::AsGiven);
+    let reversed = |judge: &Judge| {
+        parts.iter().find(|part| part.order() == Order::Reversed && part.judge.id == judge.id)
+    };
+    let member = |part: &Part| Member {
+        judge: part.judge.id.to_string(),
+        weight: 1.0,
+        reply: part.reply.clone(),
+        reversed: reversed(&part.judge).map(|part| part.reply.clone()),
+    };
+    given.map(member).collect()
+}
+
+/// What judges are asked with in one order of the candidates.
+#[derive(Debug, Clone)]
+pub(super) struct Wording {
+    pub order: Order,
+    pub body: Arc<CallerBody>,
+    /// Of everything that can change what a judge says.
+    pub hash: String,
+}
+
+impl Wording {
+    /// The request as it came; and with its two candidates exchanged, where they were found.
+    pub(super) fn all(question: &PanelQuestion) -> Vec<Self> {
+        let of = |order: Order, body: &Arc<CallerBody>| Self {
+            order,
+            body: Arc::clone(body),
+            hash: request_hash(body, &question.sampling),
+        };
+        let exchanged = question.layout.as_ref().and_then(|layout| layout.exchanged(&question.body.messages));
+        let reversed =
+            exchanged.map(|messages| Arc::new(CallerBody { messages, ..(*question.body).clone() }));
+        let given = of(Order::AsGiven, &question.body);
+        std::iter::once(given).chain(reversed.map(|body| of(Order::Reversed, &body))).collect()
     }
 }
 
@@ -124,9 +170,7 @@ fn reply_of(kept: &str) -> Reply {
     }
 }
 
-/// Everything that can change what a judge says to the request.
-pub(super) fn request_hash(question: &PanelQuestion) -> String {
-    let (body, sampling) = (&question.body, &question.sampling);
+fn request_hash(body: &CallerBody, sampling: &Sampling) -> String {
     let asked = json!([
         body.messages,
         body.tools,
@@ -140,46 +184,51 @@ pub(super) fn request_hash(question: &PanelQuestion) -> String {
     blake3::hash(asked.to_string().as_bytes()).to_hex().to_string()
 }
 
+fn cache_key(judge: &Judge, wording: &Wording) -> String {
+    let key = json!(["request", model_fingerprint(judge), wording.hash]);
+    blake3::hash(key.to_string().as_bytes()).to_hex().to_string()
+}
+
+fn call(judge: &Arc<Judge>, order: Order) -> Call {
+    Call { judge: Arc::clone(judge), criteria: vec![Arc::clone(&REPLY)], order, sample: 0 }
+}
+
 impl Asking {
-    fn cache_key(&self, judge: &Judge) -> String {
-        let key = json!(["request", model_fingerprint(judge), self.request_hash]);
-        blake3::hash(key.to_string().as_bytes()).to_hex().to_string()
-    }
-
-    fn call(judge: &Arc<Judge>) -> Call {
-        let criteria = vec![Arc::clone(&REPLY)];
-        Call { judge: Arc::clone(judge), criteria, order: Order::AsGiven, sample: 0 }
-    }
-
-    /// For each judge what it said to the very same request, where that may be used again.
+    /// For each judge and order what was said to the very same request, where that may be used again.
     pub(super) async fn earlier_replies(
         &mut self,
         judges: &[Arc<Judge>],
-    ) -> Result<Vec<Option<Part>>, EngineError> {
+    ) -> Result<Vec<(Arc<Judge>, Wording, Option<Part>)>, EngineError> {
         let since_us = match self.question.reuse {
             Reuse::Unanswered => self.engine.clock.now_us() - REUSED_FOR_US,
             Reuse::Always => 0,
         };
-        let keys: Vec<String> = judges.iter().map(|judge| self.cache_key(judge)).collect();
+        let asked = judges.iter().flat_map(|judge| {
+            self.questions
+                .iter()
+                .map(|wording| (Arc::clone(judge), wording.clone(), cache_key(judge, wording)))
+        });
+        let asked: Vec<(Arc<Judge>, Wording, String)> = asked.collect();
+        let keys: Vec<String> = asked.iter().map(|(_, _, key)| key.clone()).collect();
         let rows = self.engine.store.cached_judgments(&self.work.project, &keys, since_us).await?;
-        let mut parts = Vec::with_capacity(judges.len());
-        for (judge, key) in judges.iter().zip(&keys) {
-            let row = rows.iter().find(|row| row.cache_key.as_ref() == Some(key));
+        let mut replies = Vec::with_capacity(asked.len());
+        for (judge, wording, key) in asked {
+            let row = rows.iter().find(|row| row.cache_key.as_ref() == Some(&key));
             let part = match row {
-                Some(row) => self.earlier_reply(judge, row).await?,
+                Some(row) => self.earlier_reply(&judge, row).await?.map(|part| part.in_order(wording.order)),
                 None => None,
             };
             if let Some(part) = &part {
                 let judgments = std::slice::from_ref(&part.judgment);
-                let mut rows =
-                    rows::of_judgments(&self.engine, &self.work, &Self::call(judge), judgments, None);
-                // The newest reply under a key is the one that is looked at: once it served an answer it is not used again.
-                put_key(&mut rows, judge, Some(key));
+                let call = call(&judge, wording.order);
+                let mut rows = rows::of_judgments(&self.engine, &self.work, &call, judgments, None);
+                // The newest reply under a key is looked at: once it served an answer it is not used again.
+                put_key(&mut rows, &judge, Some(&key));
                 self.acks.push(self.engine.recorder.submit(rows).await?);
             }
-            parts.push(part);
+            replies.push((judge, wording, part));
         }
-        Ok(parts)
+        Ok(replies)
     }
 
     async fn earlier_reply(
@@ -205,14 +254,14 @@ impl Asking {
         }))
     }
 
-    pub(super) fn spawn_call(&self, judge: Arc<Judge>, sender: mpsc::Sender<Arrival>) {
+    pub(super) fn spawn_call(&self, judge: Arc<Judge>, wording: &Wording, sender: mpsc::Sender<Arrival>) {
         let (engine, work) = (Arc::clone(&self.engine), Arc::clone(&self.work));
-        let request = self.request();
-        let cache_key = self.cache_key(&judge);
-        let prompt = serde_json::to_string(&self.question.body.messages).unwrap_or_default();
+        let request = self.request(wording);
+        let (order, cache_key) = (wording.order, cache_key(&judge, wording));
+        let prompt = serde_json::to_string(&wording.body.messages).unwrap_or_default();
         let tasks = engine.tasks.clone();
         tasks.spawn(async move {
-            let call = Self::call(&judge);
+            let call = call(&judge, order);
             let mut facts = CallFacts::default();
             let started = tokio::time::Instant::now();
             let mut answered = ask::send(&work, &call, request.clone(), &mut facts).await;
@@ -235,6 +284,7 @@ impl Asking {
                     Part { retry_after, ..part }
                 }
             };
+            part = part.in_order(order);
             part.judgment.call = facts;
             let judgments = std::slice::from_ref(&part.judgment);
             let mut rows = rows::of_judgments(&engine, &work, &call, judgments, Some(&prompt));
@@ -246,7 +296,7 @@ impl Asking {
         });
     }
 
-    fn request(&self) -> ChatRequest {
+    fn request(&self, wording: &Wording) -> ChatRequest {
         let sampling = &self.question.sampling;
         ChatRequest {
             max_tokens: sampling.max_tokens,
@@ -256,7 +306,7 @@ impl Asking {
             stop: sampling.stop.clone(),
             top_logprobs: sampling.wants_logprobs.then(|| sampling.top_logprobs.unwrap_or_default()),
             recall: Recall::on(self.work.cancel.clone()),
-            ..ChatRequest::from_caller(Arc::clone(&self.question.body))
+            ..ChatRequest::from_caller(Arc::clone(&wording.body))
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use aggregation::verdict::EscalationReason;
-use aggregation::vote::{Exclusion, Scoring};
+use aggregation::vote::{Exclusion, Order, Scoring};
 use serde_json::Value;
 
 use super::PanelQuestion;
@@ -28,9 +28,11 @@ pub(super) fn of(
     folded: &Folded,
 ) -> CaseVerdict {
     let panel = &work.panel;
-    let missing = missing(parts, excluded, folded);
+    let (given, reversed): (Vec<&Part>, Vec<&Part>) =
+        parts.iter().partition(|part| part.order() == Order::AsGiven);
+    let missing = missing(&given, &reversed, excluded, folded);
     let voted_on =
-        folded.leaves.iter().map(|leaf| (leaf.path.clone(), criterion(leaf, work, parts, &missing)));
+        folded.leaves.iter().map(|leaf| (leaf.path.clone(), criterion(leaf, work, &given, &missing)));
     let mut criteria: BTreeMap<String, CriterionVerdict> = voted_on.collect();
     if criteria.is_empty() && !matches!(folded.outcome, Outcome::Answer(_)) {
         criteria.insert(String::from("reply"), unanswered(missing));
@@ -52,7 +54,7 @@ pub(super) fn of(
         escalated: !reasons.is_empty(),
         escalation_reasons: reasons,
         quorum: QuorumReport {
-            asked: parts.len(),
+            asked: given.len(),
             voted,
             required: panel.quorum,
             met: !matches!(folded.outcome, Outcome::BelowQuorum { .. }),
@@ -79,11 +81,17 @@ pub(super) fn choices(folded: &Folded) -> BTreeMap<String, Value> {
 }
 
 /// Every judge without a vote, and why.
-fn missing(parts: &[Part], excluded: &[(Arc<Judge>, Exclusion)], folded: &Folded) -> Vec<AbstentionReport> {
-    let of_parts = parts.iter().zip(&folded.readings).filter_map(|(part, reading)| {
+fn missing(
+    given: &[&Part],
+    reversed: &[&Part],
+    excluded: &[(Arc<Judge>, Exclusion)],
+    folded: &Folded,
+) -> Vec<AbstentionReport> {
+    let of_parts = given.iter().zip(&folded.readings).filter_map(|(part, reading)| {
         let Reading::Abstained(abstention) = reading else { return None };
         let (kind, class, reason) = kind_of(*abstention);
-        let detail = part.judgment.detail.clone();
+        let other = reversed.iter().find(|other| other.judge.id == part.judge.id);
+        let detail = part.judgment.detail.as_ref().or_else(|| other?.judgment.detail.as_ref()).cloned();
         Some(AbstentionReport { judge: part.judge.id.to_string(), kind, class, reason, detail })
     });
     let of_excluded = excluded.iter().map(|(judge, exclusion)| AbstentionReport {
@@ -96,9 +104,15 @@ fn missing(parts: &[Part], excluded: &[(Arc<Judge>, Exclusion)], folded: &Folded
     of_parts.chain(of_excluded).collect()
 }
 
-fn criterion(leaf: &LeafVote, work: &Work, parts: &[Part], missing: &[AbstentionReport]) -> CriterionVerdict {
+fn criterion(
+    leaf: &LeafVote,
+    work: &Work,
+    given: &[&Part],
+    missing: &[AbstentionReport],
+) -> CriterionVerdict {
     let members: BTreeSet<&str> = work.panel.judges.iter().map(|judge| judge.id.as_str()).collect();
-    let votes = parts.iter().zip(&leaf.votes).filter_map(|(part, vote)| {
+    let orders = leaf.votes.iter().zip(&leaf.reversed_votes);
+    let votes = given.iter().zip(orders).filter_map(|(part, (vote, reversed))| {
         Some(VoteReport {
             judge: part.judge.id.to_string(),
             value: vote.clone()?,
@@ -106,7 +120,7 @@ fn criterion(leaf: &LeafVote, work: &Work, parts: &[Part], missing: &[Abstention
             scoring: Scoring::Discrete,
             fallback: false,
             label_mass: None,
-            order_consistent: None,
+            order_consistent: reversed.as_ref().map(|reversed| vote.as_ref() == Some(reversed)),
             calibration: String::from("missing"),
             rationale: None,
             evidence: None,
