@@ -138,7 +138,8 @@ fn open<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
         let reads = structured(members, &tool.structure, Some(&tool.name));
         return of_reads(Carrier::Tool(tool.name.clone()), Cow::Borrowed(&tool.structure), members, reads);
     }
-    let values: Vec<Value> = members.iter().filter_map(last_value).collect();
+    let is_answer = |member: &&Member| contract.asks_json || !text::follows_object(member);
+    let values: Vec<Value> = members.iter().filter(is_answer).filter_map(last_value).collect();
     if values.len() * 2 > usable {
         let structure = Structure::inferred(infer::shape(&values.iter().collect::<Vec<_>>()));
         let reads = structured(members, &structure, None);

@@ -20,19 +20,20 @@ pub(super) type Located = Vec<(usize, Vec<Step>)>;
 /// numbers, weight, order.
 pub(super) fn ranked(voters: &[Voter], leaves: &[Leaf], node: &Node) -> Vec<usize> {
     let values: Vec<Option<&Value>> = voters.iter().map(|voter| Some(&voter.value)).collect();
-    let mut keys: Vec<(usize, usize, bool, f64, f64)> = voters
+    let mut keys: Vec<(usize, usize, (bool, bool), f64, f64)> = voters
         .iter()
         .enumerate()
         .map(|(index, voter)| {
             let agreeing = leaves.iter().filter(|leaf| leaf.agrees(index)).count();
             let (value, _) = assemble(node, index, &values, leaves);
             let distance: f64 = leaves.iter().map(|leaf| leaf.distance(index)).sum();
-            (index, agreeing, value.as_ref() == Some(&voter.value), distance, voter.weight)
+            let is_whole = value.as_ref() == Some(&voter.value);
+            (index, agreeing, (is_whole, voter.written.is_some()), distance, voter.weight)
         })
         .collect();
     if leaves.is_empty() {
         // Nothing was voted on: the lead speaks.
-        keys.sort_by_key(|key| (!key.2, key.0));
+        keys.sort_by_key(|key| (!key.2.0, key.0));
         return keys.into_iter().map(|key| key.0).collect();
     }
     keys.sort_by(|a, b| {

@@ -77,7 +77,12 @@ fn what_every_client_accepts_comes_back_as_written() {
         let answer = answer_of(&folded);
         assert_eq!(said(answer), capture.reply.text(), "{}", capture.name);
         assert!(answer.verbatim && !answer.escalated, "{}", capture.name);
-        assert_eq!(answer.tool_call.is_some(), matches!(capture.reply, CapturedReply::Call(..)), "{}", capture.name);
+        assert_eq!(
+            answer.tool_call.is_some(),
+            matches!(capture.reply, CapturedReply::Call(..)),
+            "{}",
+            capture.name
+        );
     }
 }
 

@@ -256,7 +256,9 @@ pub(super) fn common(
             let is_known = |text: &str| {
                 !text.contains(char::is_whitespace)
                     || domains.spelling(text).is_some()
-                    || texts.iter().filter(|other| **other == text.to_lowercase()).count() > 1
+                    || text.split_whitespace().count() <= 3
+                        && !text.starts_with(|c: char| c.is_ascii_digit())
+                        && texts.iter().filter(|other| **other == text.to_lowercase()).count() > 1
             };
             found
                 .into_iter()

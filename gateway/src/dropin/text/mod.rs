@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::engine::reply::{Step, Unscaled};
 
-use super::asked::Reply;
+use super::asked::{Member, Reply};
 use super::contract::Contract;
 use super::reading;
 
@@ -57,6 +57,18 @@ pub(super) fn read(
         taken(reply, read, form, places, contract)
     });
     Some(reads.collect())
+}
+
+/// Whether a marked verdict stands behind the reply's last object: then that object is something it quotes.
+pub(super) fn follows_object(member: &Member) -> bool {
+    let Ok(reply) = &member.reply else { return false };
+    let read = Unscaled::of(&reply.text);
+    let Some(object) = read.values().pop() else { return false };
+    let is_behind = |place: &Place| {
+        place.spans.last().is_some_and(|span| read.original(span.clone()).start >= object.span.end)
+    };
+    let marked = Form::ALL.into_iter().filter(|form| form.is_marked());
+    marked.filter_map(|form| form.find(&read)).flatten().any(|place| is_behind(&place))
 }
 
 type FoundPlaces = Vec<Option<Vec<Place>>>;
