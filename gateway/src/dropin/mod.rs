@@ -23,6 +23,7 @@ mod folded;
 mod infer;
 mod leaf;
 mod logprobs;
+mod number;
 mod panel;
 mod partition;
 mod prompt;

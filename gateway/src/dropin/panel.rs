@@ -154,7 +154,8 @@ fn open<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
 
 fn is_usable(member: &Member) -> bool {
     member.reply.as_ref().is_ok_and(|reply| {
-        !reading::is_refused(reply) && !(reply.text.trim().is_empty() && reply.tool_calls.is_empty())
+        let is_empty = reply.text.trim().is_empty() && reply.tool_calls.is_empty();
+        !is_empty && !reading::is_refused(reply)
     })
 }
 

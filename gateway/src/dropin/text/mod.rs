@@ -1,6 +1,7 @@
 //! Verdicts in plain text: which form most replies share, what each says in it, and the text that goes out.
 
 mod forms;
+mod patterns;
 mod render;
 
 use std::ops::Range;
@@ -45,14 +46,12 @@ pub(super) fn read(
     let reads = replies.iter().zip(&readable).zip(&found).map(|((reply, read), places)| {
         let (Some(reply), Some(read)) = (reply, read) else { return Err(Abstention::Refused) };
         let late;
-        let places = match places {
-            Some(places) => places,
-            None => {
-                late = form
-                    .only_label(read, &observed)
-                    .ok_or_else(|| reading::without_value(reply, read, None))?;
-                &late
-            }
+        let places = if let Some(places) = places {
+            places
+        } else {
+            late =
+                form.only_label(read, &observed).ok_or_else(|| reading::without_value(reply, read, None))?;
+            &late
         };
         taken(reply, read, form, places, contract)
     });
