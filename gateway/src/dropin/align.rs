@@ -91,8 +91,8 @@ fn is_good(slots: &[Vec<Option<usize>>], lists: &[&Vec<Value>]) -> bool {
 }
 
 fn by_position(lists: &[Option<&Vec<Value>>], length: usize) -> Vec<Vec<Option<usize>>> {
-    let element = |list: &Option<&Vec<Value>>, index| list.filter(|list| list.len() == length).map(|_| index);
-    (0..length).map(|index| lists.iter().map(|list| element(list, index)).collect()).collect()
+    let element = |list: Option<&Vec<Value>>, index| list.filter(|list| list.len() == length).map(|_| index);
+    (0..length).map(|index| lists.iter().map(|list| element(*list, index)).collect()).collect()
 }
 
 /// The length with the most weight, if at least two judges share it and no other has as much.

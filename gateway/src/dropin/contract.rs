@@ -26,6 +26,8 @@ pub struct Contract {
     /// `None`: no logprobs. Else how many alternatives at a verdict.
     pub(super) top_logprobs: Option<usize>,
     pub(super) max_tokens: Option<u32>,
+    /// An object is asked for, whatever is in it.
+    pub(super) asks_json: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -84,6 +86,7 @@ impl Contract {
             tools,
             top_logprobs: asked.wants_logprobs.then_some(alternatives),
             max_tokens: asked.max_tokens,
+            asks_json: format_kind(asked) == Some("json_object"),
         }
     }
 
@@ -111,7 +114,7 @@ fn form(asked: &Asked, tools: &[Tool], texts: &[prompt::PromptText]) -> Form {
         return Form::Tool(index);
     }
     let format = asked.response_format.as_ref();
-    let kind = format.and_then(|format| format.get("type")).and_then(Value::as_str);
+    let kind = format_kind(asked);
     let declared = format.and_then(|format| {
         let wrapped = format.get("json_schema").unwrap_or(format);
         wrapped.get("schema")
@@ -125,6 +128,10 @@ fn form(asked: &Asked, tools: &[Tool], texts: &[prompt::PromptText]) -> Form {
         }
         None => Form::Open,
     }
+}
+
+fn format_kind(asked: &Asked) -> Option<&str> {
+    asked.response_format.as_ref()?.get("type")?.as_str()
 }
 
 /// A named function, or any where there is only one.

@@ -9,6 +9,9 @@ use super::repair;
 
 const MAX_GROUPS: usize = 96;
 const MAX_LABELS: usize = 24;
+/// Where scales begin, and where they end beyond ten. Other ranges are about something else.
+const COMMON_STARTS: [f64; 3] = [-1.0, 0.0, 1.0];
+const COMMON_ENDS: [f64; 2] = [20.0, 100.0];
 
 /// Sets of labels that are offered together, and ranges of numbers, in order of appearance.
 #[derive(Debug, Clone, Default)]
@@ -105,7 +108,7 @@ impl Domains {
             let end = |index| found.get(index).and_then(|part| part.as_str().parse::<f64>().ok());
             let (Some(min), Some(max)) = (end(1), end(2)) else { continue };
             let is_common =
-                (min == 0.0 || min == 1.0 || min == -1.0) && max > min && (max <= 10.0 || max == 100.0);
+                COMMON_STARTS.contains(&min) && max > min && (max <= 10.0 || COMMON_ENDS.contains(&max));
             if is_common && !self.ranges.contains(&(min, max)) && self.ranges.len() < MAX_GROUPS {
                 self.ranges.push((min, max));
             }

@@ -95,8 +95,9 @@ impl Panel<'_> {
             let Some(vote) = vote else { continue };
             let own = measured(voter, reply, path, vote, &labels);
             for (label, share) in &mut spread {
-                let voted = if same(vote, &leaf.value) { label == written } else { *label == text_of(vote) };
-                let by_vote = if voted { 1.0 } else { 0.0 };
+                let is_chosen =
+                    if same(vote, &leaf.value) { label == written } else { *label == text_of(vote) };
+                let by_vote = if is_chosen { 1.0 } else { 0.0 };
                 *share += voter.weight * own.as_ref().map_or(by_vote, |own| share_of(own, label));
             }
             total += voter.weight;

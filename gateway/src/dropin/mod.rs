@@ -5,7 +5,7 @@
 //!
 //! 1. `schema`, `prompt`, `domain`: what the caller's request says of the form. Of the prompt only the domain is taken;
 //!    verdicts are looked for in replies alone.
-//! 2. `candidates`, `repair`, `reading`, `text`: one reply becomes a value, or an abstention.
+//! 2. `candidates`, `repair`, `reading`, `text`, `panel`: one reply becomes a value, or an abstention.
 //! 3. `leaf`, `tree`, `align`, `partition`, `ranking`: votes, leaf by leaf.
 //! 4. `select`: the judge's reply that says what the panel says goes out as written; else the closest one with only
 //!    the differing leaves replaced.
@@ -28,6 +28,7 @@ mod folded;
 mod infer;
 mod leaf;
 mod logprobs;
+mod number;
 mod panel;
 mod partition;
 mod prompt;

@@ -198,7 +198,8 @@ fn open<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
         let reads = structured(members, &tool.structure, Some(&tool.name));
         return of_reads(Carrier::Tool(tool.name.clone()), Cow::Borrowed(&tool.structure), members, reads);
     }
-    let values: Vec<Value> = members.iter().filter_map(last_value).collect();
+    let is_answer = |member: &&Member| contract.asks_json || !text::follows_object(member);
+    let values: Vec<Value> = members.iter().filter(is_answer).filter_map(last_value).collect();
     if values.len() * 2 > usable {
         let structure = Structure::inferred(infer::shape(&values.iter().collect::<Vec<_>>()));
         let reads = structured(members, &structure, None);
@@ -213,7 +214,8 @@ fn open<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
 
 fn is_usable(member: &Member) -> bool {
     member.reply.as_ref().is_ok_and(|reply| {
-        !reading::is_refused(reply) && !(reply.text.trim().is_empty() && reply.tool_calls.is_empty())
+        let is_empty = reply.text.trim().is_empty() && reply.tool_calls.is_empty();
+        !is_empty && !reading::is_refused(reply)
     })
 }
 

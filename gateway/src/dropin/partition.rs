@@ -22,10 +22,13 @@ pub(super) struct Partition {
 #[derive(Debug, Clone)]
 pub(super) enum Statements {
     /// Each voter's list and index of the statement, and the leaf that says where it belongs.
-    Voted(Vec<(Vec<Option<(usize, usize)>>, usize)>),
+    Voted(Vec<(Slot, usize)>),
     /// The judges split the text themselves: this voter's lists stand.
     Whole(usize),
 }
+
+/// A statement's place with each voter: the list and the index in it.
+pub(super) type Slot = Vec<Option<(usize, usize)>>;
 
 /// Votes per statement. `objects` run over the voters.
 pub(super) fn vote(
@@ -40,29 +43,26 @@ pub(super) fn vote(
         let whole = median_voter(&lists, objects, weights);
         return Partition { lists, statements: Statements::Whole(whole) };
     };
-    let voters = objects.iter().flatten().count();
+    let given = objects.iter().flatten().count();
     let total: usize = places.iter().map(|slot| slot.iter().flatten().count()).sum();
     let shared: Vec<_> =
-        places.into_iter().filter(|slot| slot.iter().flatten().count() * 2 > voters).collect();
-    if shared.len() * 2 * voters < total {
+        places.into_iter().filter(|slot| slot.iter().flatten().count() * 2 > given).collect();
+    if shared.len() * 2 * given < total {
         let whole = median_voter(&lists, objects, weights);
         return Partition { lists, statements: Statements::Whole(whole) };
     }
     let names: Vec<Value> = lists.iter().map(|name| Value::from(name.as_str())).collect();
     let shape = Shape::Category(names.clone());
-    let mut voted = Vec::new();
+    let mut statements = Vec::new();
     for (index, slot) in shared.into_iter().enumerate() {
         let votes: Vec<Option<&Value>> =
             slot.iter().map(|place| place.and_then(|(list, _)| names.get(list))).collect();
         let path = format!("{path}{}[{index}]", lists.join("|"));
         leaves.push(leaf::decide(path, LeafKind::Category, &shape, &votes, weights, domains));
-        voted.push((slot, leaves.len() - 1));
+        statements.push((slot, leaves.len() - 1));
     }
-    Partition { lists, statements: Statements::Voted(voted) }
+    Partition { lists, statements: Statements::Voted(statements) }
 }
-
-/// A statement's place with each voter: the list and the index in it.
-type Slot = Vec<Option<(usize, usize)>>;
 
 /// All statements in order of appearance; `None` where a voter puts one in two places, or does not name it.
 fn places(lists: &[String], objects: &[Option<&Value>]) -> Option<Vec<Slot>> {

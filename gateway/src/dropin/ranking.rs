@@ -39,7 +39,7 @@ pub(super) fn rank(
     let element =
         |voter: usize, index: usize| lists.get(voter).copied().flatten().and_then(|list| list.get(index));
     let places: Vec<Vec<f64>> = lists.iter().map(|list| places(list.as_deref(), &place_key)).collect();
-    let voters = lists.iter().flatten().count();
+    let given = lists.iter().flatten().count();
     let mut things: Vec<(f64, f64, Vec<Option<usize>>)> = Vec::new();
     for slot in slots {
         let ranked: Vec<(f64, f64)> = slot
@@ -50,7 +50,7 @@ pub(super) fn rank(
                 Some((*place, *weights.get(voter)?))
             })
             .collect();
-        if ranked.len() * 2 > voters {
+        if ranked.len() * 2 > given {
             let total: f64 = ranked.iter().map(|(_, weight)| weight).sum();
             let sum: f64 = ranked.iter().map(|(place, weight)| place * weight).sum();
             let mean = if total > 0.0 { sum / total } else { 0.0 };
@@ -59,7 +59,7 @@ pub(super) fn rank(
             things.push(((mean * 1e9).round(), lead.copied().unwrap_or(0.0), slot));
         }
     }
-    if things.is_empty() && voters > 0 && lists.iter().flatten().any(|list| !list.is_empty()) {
+    if things.is_empty() && given > 0 && lists.iter().flatten().any(|list| !list.is_empty()) {
         return None;
     }
     // Equal sums stand in the lead's order.
@@ -93,7 +93,7 @@ fn places(list: Option<&Vec<Value>>, place_key: &str) -> Vec<f64> {
     let ranks: Vec<f64> = list.into_iter().flatten().map(rank).collect();
     let place = |own: &f64| {
         let before = ranks.iter().filter(|other| *other < own).count();
-        let equal = ranks.iter().filter(|other| *other == own).count();
+        let equal = ranks.iter().filter(|other| other.total_cmp(own).is_eq()).count();
         count(before) + f64::midpoint(count(equal), 1.0)
     };
     ranks.iter().map(place).collect()

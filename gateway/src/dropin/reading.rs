@@ -75,9 +75,8 @@ pub(super) fn without_value(reply: &Reply, read: &Unscaled<'_>, misfit: Option<M
     let class = match misfit {
         _ if reply.finish == FinishReason::Length => UnparseableClass::Truncated,
         Some(Misfit::Domain) => UnparseableClass::OutOfRange,
-        Some(Misfit::Form) => UnparseableClass::NoVerdict,
         None if read.is_refusal() => return Abstention::Refused,
-        None => UnparseableClass::NoVerdict,
+        Some(Misfit::Form) | None => UnparseableClass::NoVerdict,
     };
     Abstention::Unparseable(class)
 }

@@ -54,8 +54,8 @@ fn label(value: &Value, labels: &[Value]) -> Result<Value, Misfit> {
     };
     let spelled: Vec<&str> = labels.iter().filter_map(Value::as_str).collect();
     let found = spelling(&written, &spelled).map(|label| Value::from(label.to_owned()));
-    let other =
-        || labels.iter().find(|label| !label.is_string() && label.to_string() == written.trim()).cloned();
+    let is_written = |label: &Value| label.to_string().as_str() == written.trim();
+    let other = || labels.iter().find(|label| !label.is_string() && is_written(label)).cloned();
     found.or_else(other).ok_or(Misfit::Domain)
 }
 
@@ -85,7 +85,7 @@ fn level(value: &Value, levels: &[Number]) -> Result<Value, Misfit> {
     let given = numeric(value)?;
     let found = levels.iter().find(|level| level.as_f64() == given.as_f64());
     let Some(level) = found else { return Err(Misfit::Domain) };
-    let is_number = value.is_number() && !(level.is_i64() && !given.is_i64());
+    let is_number = value.is_number() && (given.is_i64() || !level.is_i64());
     Ok(Value::Number(if is_number { given } else { level.clone() }))
 }
 

@@ -56,13 +56,12 @@ impl<'s> Reader<'s> {
                 return self.any_of(options, depth);
             }
         }
-        match schema.get("allOf") {
-            Some(Value::Array(parts)) => match parts.as_slice() {
+        if let Some(Value::Array(parts)) = schema.get("allOf") {
+            match parts.as_slice() {
                 [only] => return self.read(only, depth + 1),
                 _ if schema.contains_key("type") => {}
                 _ => return Shape::Any,
-            },
-            _ => {}
+            }
         }
         self.typed(schema, depth)
     }
@@ -103,8 +102,8 @@ impl<'s> Reader<'s> {
             Some(_) | None => Vec::new(),
         };
         let is_nullable = names.len() > 1 && names.contains(&"null");
-        let named: Vec<&str> = names.into_iter().filter(|name| *name != "null" || !is_nullable).collect();
-        let shape = match named.as_slice() {
+        let kinds: Vec<&str> = names.into_iter().filter(|name| *name != "null" || !is_nullable).collect();
+        let shape = match kinds.as_slice() {
             ["boolean"] => Shape::Bool,
             ["integer"] => Shape::Integer(bounds(schema)),
             ["number"] | ["integer", "number"] | ["number", "integer"] => Shape::Number(bounds(schema)),
@@ -208,5 +207,5 @@ fn letters_of(class: &str) -> Option<Vec<String>> {
         return is_range.then(|| (first..=last).map(String::from).collect());
     }
     let is_list = letters.len() > 1 && letters.iter().all(char::is_ascii_alphanumeric);
-    is_list.then(|| letters.iter().map(|letter| letter.to_string()).collect())
+    is_list.then(|| letters.iter().map(ToString::to_string).collect())
 }

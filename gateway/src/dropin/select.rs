@@ -13,6 +13,9 @@ use super::tree::{Entry, Node, Slot};
 use super::voters::{Voter, same};
 use super::words;
 
+/// A voter, how many leaves it agrees on, whether its value and its bytes can go out, its distance and weight.
+type Standing = (usize, usize, (bool, bool), f64, f64);
+
 /// Where a leaf stands in the value that goes out.
 pub(super) type Located = Vec<(usize, Vec<Step>)>;
 
@@ -20,19 +23,20 @@ pub(super) type Located = Vec<(usize, Vec<Step>)>;
 /// numbers, weight, order.
 pub(super) fn ranked(voters: &[Voter], leaves: &[Leaf], node: &Node) -> Vec<usize> {
     let values: Vec<Option<&Value>> = voters.iter().map(|voter| Some(&voter.value)).collect();
-    let mut keys: Vec<(usize, usize, bool, f64, f64)> = voters
+    let mut keys: Vec<Standing> = voters
         .iter()
         .enumerate()
         .map(|(index, voter)| {
             let agreeing = leaves.iter().filter(|leaf| leaf.agrees(index)).count();
             let (value, _) = assemble(node, index, &values, leaves);
             let distance: f64 = leaves.iter().map(|leaf| leaf.distance(index)).sum();
-            (index, agreeing, value.as_ref() == Some(&voter.value), distance, voter.weight)
+            let is_whole = value.as_ref() == Some(&voter.value);
+            (index, agreeing, (is_whole, voter.written.is_some()), distance, voter.weight)
         })
         .collect();
     if leaves.is_empty() {
         // Nothing was voted on: the lead speaks.
-        keys.sort_by_key(|key| (!key.2, key.0));
+        keys.sort_by_key(|key| (!key.2.0, key.0));
         return keys.into_iter().map(|key| key.0).collect();
     }
     keys.sort_by(|a, b| {
@@ -98,7 +102,7 @@ impl Assembly<'_> {
         values: &[Option<&Value>],
     ) -> Option<Map<String, Value>> {
         let own = values.get(self.voter).copied().flatten().and_then(Value::as_object);
-        let base = own.or_else(|| self.donor(values)?.as_object())?;
+        let base = own.or_else(|| Self::donor(values)?.as_object())?;
         let mut out = Map::new();
         for (key, value) in base {
             let entry = entries.iter().find(|entry| entry.key == *key);
@@ -120,7 +124,7 @@ impl Assembly<'_> {
         Some(out)
     }
 
-    fn donor<'v>(&self, values: &[Option<&'v Value>]) -> Option<&'v Value> {
+    fn donor<'v>(values: &[Option<&'v Value>]) -> Option<&'v Value> {
         values.iter().copied().flatten().find(|value| !value.is_null())
     }
 

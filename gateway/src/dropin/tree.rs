@@ -82,7 +82,7 @@ impl Builder<'_> {
                 found => self.build(path, key, &found, values, depth + 1),
             },
             Shape::Nullable(inner) => {
-                let is_null = |value: &Option<&Value>| value.is_some_and(Value::is_null);
+                let is_null = |value: Option<&Value>| value.is_some_and(Value::is_null);
                 if self.prevails(values, is_null) && inner.holds_verdict(key) {
                     return Node::Null;
                 }
@@ -100,13 +100,17 @@ impl Builder<'_> {
     }
 
     /// Whether more weight is for than against, among those who have a value; the first decides when equal.
-    fn prevails(&self, values: &[Option<&Value>], is_for: impl Fn(&Option<&Value>) -> bool) -> bool {
+    fn prevails(&self, values: &[Option<&Value>], is_for: impl Fn(Option<&Value>) -> bool) -> bool {
         let weigh = |wanted: bool| -> f64 {
-            let counted = values.iter().zip(self.weights).filter(|(value, _)| is_for(value) == wanted);
+            let counted = values.iter().zip(self.weights).filter(|(value, _)| is_for(**value) == wanted);
             counted.map(|(_, weight)| weight).sum()
         };
         let (for_it, against) = (weigh(true), weigh(false));
-        if (for_it - against).abs() < 1e-12 { values.first().is_some_and(is_for) } else { for_it > against }
+        if (for_it - against).abs() < 1e-12 {
+            values.first().copied().is_some_and(is_for)
+        } else {
+            for_it > against
+        }
     }
 
     fn leaf(&mut self, path: &str, key: &str, shape: &Shape, values: &[Option<&Value>]) -> Node {
@@ -117,7 +121,7 @@ impl Builder<'_> {
 
     fn object(&mut self, path: &str, fields: &Fields, values: &[Option<&Value>], depth: usize) -> Node {
         let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
-        let lists = self.partition_lists(fields);
+        let lists = partition_lists(fields);
         let mut entries = Vec::new();
         for (key, shape, is_required) in entries_of(fields, values) {
             if lists.contains(&key) {
@@ -140,19 +144,11 @@ impl Builder<'_> {
     }
 
     fn is_present(&self, objects: &[Option<&Value>], key: &str) -> bool {
-        let has_it = |object: &Option<&Value>| object.is_some_and(|object| object.get(key).is_some());
+        let has_it = |object: Option<&Value>| object.is_some_and(|object| object.get(key).is_some());
         let (objects, weights): (Vec<_>, Vec<_>) =
             objects.iter().zip(self.weights).filter(|(object, _)| object.is_some()).unzip();
         Builder { weights: &weights, domains: self.domains, leaves: Vec::new(), pairs: Vec::new() }
             .prevails(&objects, has_it)
-    }
-
-    fn partition_lists(&self, fields: &Fields) -> Vec<String> {
-        if !fields.may_be_partition() {
-            return Vec::new();
-        }
-        let lists = fields.known.iter().filter(|field| matches!(field.shape, Shape::List(_)));
-        lists.map(|field| field.key.clone()).collect()
     }
 
     fn pair(&mut self, entries: &[Entry]) {
@@ -168,12 +164,13 @@ impl Builder<'_> {
     fn list(&mut self, path: &str, element: &Shape, values: &[Option<&Value>], depth: usize) -> Node {
         let lists: Vec<Option<&Vec<Value>>> =
             values.iter().map(|value| value.and_then(Value::as_array)).collect();
-        let element = &self.known_element(element, &lists);
+        let element = &known_element(element, &lists);
         if let Some(keys) = ranking::keys(element) {
             let ranked = ranking::rank(path, keys, &lists, self.weights, &mut self.leaves);
             return ranked.map_or_else(|| Node::Whole(first_of(&lists)), Node::Ranking);
         }
-        if !element.holds_verdict("") && !(*element == Shape::Text && words::is_verdict_list(path)) {
+        let is_labels = *element == Shape::Text && words::is_verdict_list(path);
+        if !is_labels && !element.holds_verdict("") {
             return Node::Own;
         }
         let Alignment::Slots(aligned) = align::align(&lists, self.weights) else {
@@ -191,13 +188,6 @@ impl Builder<'_> {
             slots.push(Slot { elements, node, leaves: first..self.leaves.len() });
         }
         Node::List(slots)
-    }
-
-    fn known_element(&self, element: &Shape, lists: &[Option<&Vec<Value>>]) -> Shape {
-        if *element != Shape::Any {
-            return element.clone();
-        }
-        infer::shape(&lists.iter().copied().flatten().flatten().collect::<Vec<_>>())
     }
 
     /// Whether most of those who gave a usable list have this element.
@@ -223,10 +213,10 @@ impl Builder<'_> {
         let voter = partition::median_of(&shares, self.weights);
         let own = lists.get(voter).copied().flatten();
         for (index, value) in own.into_iter().flatten().enumerate() {
-            let votes: Vec<Option<&Value>> =
+            let own_vote: Vec<Option<&Value>> =
                 (0..lists.len()).map(|other| (other == voter).then_some(value)).collect();
             let first = self.leaves.len();
-            self.build(&format!("{path}[{index}]"), ELEMENT, element, &votes, MAX_DEPTH / 2);
+            self.build(&format!("{path}[{index}]"), ELEMENT, element, &own_vote, MAX_DEPTH / 2);
             for leaf in self.leaves.iter_mut().skip(first) {
                 leaf.decided_by = DecidedBy::Whole;
                 leaf.is_tied = false;
@@ -238,6 +228,21 @@ impl Builder<'_> {
 
 /// Stands for the key of a list's element: a label there is a verdict.
 const ELEMENT: &str = "verdict";
+
+fn partition_lists(fields: &Fields) -> Vec<String> {
+    if !fields.may_be_partition() {
+        return Vec::new();
+    }
+    let lists = fields.known.iter().filter(|field| matches!(field.shape, Shape::List(_)));
+    lists.map(|field| field.key.clone()).collect()
+}
+
+fn known_element(element: &Shape, lists: &[Option<&Vec<Value>>]) -> Shape {
+    if *element != Shape::Any {
+        return element.clone();
+    }
+    infer::shape(&lists.iter().copied().flatten().flatten().collect::<Vec<_>>())
+}
 
 fn first_of(lists: &[Option<&Vec<Value>>]) -> usize {
     lists.iter().position(Option::is_some).unwrap_or(0)

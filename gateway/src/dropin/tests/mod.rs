@@ -1,6 +1,10 @@
 //! The core as its callers use it: requests of real clients, replies of judges, one answer.
 
 mod clients;
+mod forms;
+mod laws;
+mod tokens;
+mod votes;
 
 use aggregation::vote::Abstention;
 use serde_json::Value;

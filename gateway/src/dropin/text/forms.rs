@@ -1,7 +1,6 @@
 //! The forms in which judges state verdicts in text, and where they stand. The last match of a form counts.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 use serde_json::{Number, Value};
@@ -12,6 +11,9 @@ use super::super::domain::Domains;
 use super::super::leaf::DOUBLE_BRACKET;
 use super::super::repair;
 use super::super::words;
+use super::patterns::{
+    BOXED, DOUBLE, EACH_VERDICT, FINAL_VERDICTS, FRACTION, GRADE, LINE, MARK, RESULT, TAG, WORD,
+};
 
 /// In order of precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,7 +258,9 @@ pub(super) fn common(
             let is_known = |text: &str| {
                 !text.contains(char::is_whitespace)
                     || domains.spelling(text).is_some()
-                    || texts.iter().filter(|other| **other == text.to_lowercase()).count() > 1
+                    || text.split_whitespace().count() <= 3
+                        && !text.starts_with(|c: char| c.is_ascii_digit())
+                        && texts.iter().filter(|other| **other == text.to_lowercase()).count() > 1
             };
             found
                 .into_iter()
@@ -282,38 +286,3 @@ pub(super) fn value(text: &str) -> Value {
         None => Value::String(text.to_owned()),
     }
 }
-
-#[expect(clippy::expect_used, reason = "the patterns are constant and tested")]
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a valid pattern")
-}
-
-/// A number, or a word that may compare two letters.
-const TOKEN: &str = r"[+-]?\d+(?:\.\d+)?|\p{L}[\p{L}\p{N}_-]*(?: ?[<>=]{1,2} ?\p{L})?";
-
-static RESULT: LazyLock<Regex> =
-    LazyLock::new(|| pattern(&format!(r#"(?i)\[ ?RESULT ?\]\s*:?[\s*_("'\[]*({TOKEN})[*_)"'\]]*"#)));
-static DOUBLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\[[ \t]*([^\[\]\n]{1,40}?)[ \t]*\]\]"));
-static GRADE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(&format!(r#"(?i)\bGRADE[*_ ]*:[\s*_("'\[$]*({TOKEN})[*_)"'\]]*"#)));
-static BOXED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\\boxed\{\s*(?:\\text\{)?\s*([^{}\n]{1,40}?)\s*\}{1,2}"));
-static TAG: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"<([A-Za-z][\w-]{0,40})>\s*([^<>\n]{1,40}?)\s*</([A-Za-z][\w-]{0,40})>"));
-static LINE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?m)^[ \t]*(?:[-*#>]+[ \t]+)?[*_]*(\p{L}[\p{L}\p{N} _-]{0,30}?)[*_]*[ \t]*:[ \t*_]*(?:([+-]?\d+(?:\.\d+)?)(?:[ \t]*/[ \t]*\d+)?|([^\n:*]{1,40}?))[*_.%]*[ \t]*$",
-    )
-});
-static FINAL_VERDICTS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)final verdicts? (?:for|of) (?:each|all|the) statements?(?: in order)?\s*:[\s*_]*((?:\p{L}+[.,;]?[ \t]*)+)",
-    )
-});
-static EACH_VERDICT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bverdict[*_ ]*:[*_ ]*(\p{L}+)"));
-static MARK: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?m)(?:^|[^\[])\[(\p{L}[\p{L} ]{2,24})\][*_. \t]*$"));
-static WORD: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"[+-]?\d+(?:\.\d+)?|[\p{L}\p{N}_]+(?:[<>=]{1,2}\p{L})?"));
-static FRACTION: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^[\s*_`]*([+-]?\d+(?:\.\d+)?)\s*/\s*\d+[\s*_`.]*$"));

@@ -1,6 +1,7 @@
 //! Verdicts in plain text: which form most replies share, what each says in it, and the text that goes out.
 
 mod forms;
+mod patterns;
 mod render;
 
 use std::ops::Range;
@@ -11,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::engine::reply::{Step, Unscaled};
 
-use super::asked::Reply;
+use super::asked::{Member, Reply};
 use super::contract::Contract;
 use super::reading;
 
@@ -45,18 +46,28 @@ pub(super) fn read(
     let reads = replies.iter().zip(&readable).zip(&found).map(|((reply, read), places)| {
         let (Some(reply), Some(read)) = (reply, read) else { return Err(Abstention::Refused) };
         let late;
-        let places = match places {
-            Some(places) => places,
-            None => {
-                late = form
-                    .only_label(read, &observed)
-                    .ok_or_else(|| reading::without_value(reply, read, None))?;
-                &late
-            }
+        let places = if let Some(places) = places {
+            places
+        } else {
+            late =
+                form.only_label(read, &observed).ok_or_else(|| reading::without_value(reply, read, None))?;
+            &late
         };
         taken(reply, read, form, places, contract)
     });
     Some(reads.collect())
+}
+
+/// Whether a marked verdict stands behind the reply's last object: then that object is something it quotes.
+pub(super) fn follows_object(member: &Member) -> bool {
+    let Ok(reply) = &member.reply else { return false };
+    let read = Unscaled::of(&reply.text);
+    let Some(object) = read.values().pop() else { return false };
+    let is_behind = |place: &Place| {
+        place.spans.last().is_some_and(|span| read.original(span.clone()).start >= object.span.end)
+    };
+    let marked = Form::ALL.into_iter().filter(|form| form.is_marked());
+    marked.filter_map(|form| form.find(&read)).flatten().any(|place| is_behind(&place))
 }
 
 type FoundPlaces = Vec<Option<Vec<Place>>>;

@@ -8,6 +8,9 @@ use crate::engine::reply::Step;
 
 use super::super::voters::Voter;
 
+/// Where each value stands in a text.
+type Places = Vec<(Vec<Step>, Range<usize>)>;
+
 /// What replaces a part of a text, and which value it is.
 struct Patch<'p> {
     span: Range<usize>,
@@ -17,11 +20,7 @@ struct Patch<'p> {
 
 /// The text and the last place of each value in it. `None` where the panel has other values than the reply has
 /// places for.
-pub(in crate::dropin) fn render(
-    voter: &Voter,
-    text: &str,
-    panel: &Value,
-) -> Option<(String, Vec<(Vec<Step>, Range<usize>)>)> {
+pub(in crate::dropin) fn render(voter: &Voter, text: &str, panel: &Value) -> Option<(String, Places)> {
     let mut patches = Vec::new();
     for (path, spans) in &voter.places {
         let own = at(&voter.value, path)?;
@@ -38,7 +37,7 @@ pub(in crate::dropin) fn render(
     patches.sort_by_key(|patch| patch.span.start);
     let mut out = String::new();
     let mut from = voter.body.start;
-    let mut located: Vec<(Vec<Step>, Range<usize>)> = Vec::new();
+    let mut located: Places = Vec::new();
     for patch in &patches {
         out.push_str(text.get(from..patch.span.start)?);
         let start = out.len();
