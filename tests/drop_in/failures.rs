@@ -29,11 +29,13 @@ async fn too_few_answers_are_a_503_and_the_next_request_asks_only_the_missing_on
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("1 of 3 judges answered") && message.contains("bob (unavailable)"), "{message}");
 
+    served.gateway.wait(Duration::from_secs(60));
     let answered = served.post(CHAT, &question()).await;
     assert_eq!(answered.json()["choices"][0]["message"]["content"], "yes", "{}", answered.text);
     assert_eq!(served.gateway.asked().of("ann").len(), 1, "its vote was paid for");
     assert_eq!(answered.json()["tribunal"]["calls"]["reused"], 1);
 
+    served.gateway.wait(Duration::from_secs(1));
     // An answered request is asked afresh: clients that ask again want another answer.
     served.post(CHAT, &question()).await;
     assert_eq!(served.gateway.asked().of("ann").len(), 2);
@@ -135,4 +137,17 @@ async fn a_cap_of_one_token_is_lifted_for_a_judge_that_reasons_first() {
         served.gateway.asked().of("cid").iter().map(|asked| asked.max_tokens).collect();
     assert_eq!(caps.len(), 2);
     assert!(caps[1] > Some(8), "{caps:?}");
+}
+
+#[tokio::test]
+async fn votes_of_a_failed_request_are_not_used_after_ten_minutes() {
+    let judges = Judges::default()
+        .with("ann", "yes")
+        .in_order("bob", vec![down(), ScriptedReply::text("yes")])
+        .in_order("cid", vec![down(), ScriptedReply::text("yes")]);
+    let served = served(json!({}), judges).await;
+    assert_eq!(served.post(CHAT, &question()).await.status, 503);
+    served.gateway.wait(Duration::from_mins(11));
+    assert_eq!(served.post(CHAT, &question()).await.status, 200);
+    assert_eq!(served.gateway.asked().of("ann").len(), 2);
 }

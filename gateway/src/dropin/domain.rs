@@ -72,6 +72,7 @@ impl Domains {
                 group.push(label);
             }
         }
+        uncapitalised(&mut group);
         if (2..=MAX_LABELS).contains(&group.len())
             && self.groups.len() < MAX_GROUPS
             && !self.groups.contains(&group)
@@ -149,6 +150,19 @@ static RANGE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?:^|[^\d.])(-?\d{1,3}(?:\.\d)?) ?(?:-|–|—|to|and|\.\.\.?) ?(-?\d{1,3}(?:\.\d)?)\b")
 });
 
+/// "Yes or no?" has its capital from the place in the sentence, which is none of the label's.
+fn uncapitalised(labels: &mut [String]) {
+    let Some((first, others)) = labels.split_first_mut() else { return };
+    let starts_low = |label: &String| label.chars().next().is_some_and(char::is_lowercase);
+    let mut letters = first.chars();
+    let is_capitalised = letters.next().is_some_and(char::is_uppercase)
+        && first.chars().count() > 1
+        && letters.all(|letter| !letter.is_uppercase());
+    if is_capitalised && !others.is_empty() && others.iter().all(starts_low) {
+        *first = first.to_lowercase();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Domains, PromptText};
@@ -182,6 +196,8 @@ mod tests {
     #[test]
     fn spelling_follows_the_prompt_where_it_is_clear() {
         assert_eq!(of("yes or no").spelling("Yes"), Some("yes"));
+        assert_eq!(of("Yes or no?").spelling("YES"), Some("yes"));
+        assert_eq!(of("Yes or No?").spelling("yes"), Some("Yes"));
         assert_eq!(of("m or M").spelling("m"), Some("m"));
         assert_eq!(of("yes or no").spelling("maybe"), None);
     }

@@ -132,7 +132,7 @@ const NAMES: [(&str, &str); 7] = [
 ];
 
 /// Words that may stand beside such a name in a label.
-const BESIDE: [&str; 16] = [
+const BESIDE: [&str; 20] = [
     "model",
     "assistant",
     "answer",
@@ -149,6 +149,10 @@ const BESIDE: [&str; 16] = [
     "slightly",
     "significantly",
     "the",
+    "score",
+    "rating",
+    "points",
+    "quality",
 ];
 
 /// What was said of the exchanged prompt, said of the prompt as it was given.

@@ -103,9 +103,12 @@ impl Panel<'_> {
             total += voter.weight;
         }
         #[expect(clippy::cast_precision_loss, reason = "counts of labels are far below 2^52")]
-        let each = SMOOTHING / labels.len() as f64;
+        let count = labels.len() as f64;
+        // What every label has a share of was measured, and stands as it is.
+        let smoothing = if spread.iter().all(|(_, share)| *share > 0.0) { 0.0 } else { SMOOTHING };
         for (_, share) in &mut spread {
-            *share = if total > 0.0 { *share / total * (1.0 - SMOOTHING) + each } else { each };
+            let own = if total > 0.0 { *share / total } else { 1.0 / count };
+            *share = own * (1.0 - smoothing) + smoothing / count;
         }
         spread
     }

@@ -163,3 +163,72 @@ impl IntoResponse for DropInError {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use providers::error::Upstream;
+
+    use super::*;
+
+    #[test]
+    fn every_error_has_its_status_and_openais_words() {
+        let name = || String::from("x");
+        let check = |error: DropInError, status: u16, kind: &str, code: Option<&str>| {
+            let body = error.body()["error"].clone();
+            assert_eq!((error.status().as_u16(), &body["type"], &body["code"]), (status, &json!(kind), &json!(code)));
+        };
+        let invalid = "invalid_request_error";
+        let unknown = DropInError::UnknownModel { name: name(), known: name() };
+        check(unknown, 400, invalid, Some("model_not_found"));
+        let absent = DropInError::NoSuchModel { name: name(), known: name() };
+        check(absent, 404, invalid, Some("model_not_found"));
+        check(DropInError::WrongModel { name: name(), what: "a panel", hint: "none" }, 400, invalid, None);
+        check(DropInError::BadJson(name()), 400, invalid, None);
+        check(DropInError::Perimeter { judge: name() }, 403, "permission_error", Some("perimeter"));
+        check(DropInError::Api(ApiError::Internal(name())), 500, "server_error", None);
+        let few = |status| DropInError::BelowQuorum { detail: name(), status, retry_after: None };
+        check(few(StatusCode::SERVICE_UNAVAILABLE), 503, "server_error", Some("no_quorum"));
+        check(few(StatusCode::TOO_MANY_REQUESTS), 429, "rate_limit_error", Some("rate_limit_exceeded"));
+    }
+
+    #[test]
+    fn a_judges_error_keeps_what_the_caller_can_act_on() {
+        let check = |kind: ErrorKind, status: u16| {
+            assert_eq!(DropInError::from(ProviderError::new(kind)).status().as_u16(), status);
+        };
+        let message = || String::from("m");
+        check(ErrorKind::RateLimited { message: message() }, 429);
+        check(ErrorKind::LimitExceeded { message: message() }, 429);
+        check(ErrorKind::Timeout { after_ms: 1 }, 504);
+        check(ErrorKind::BreakerOpen, 503);
+        check(ErrorKind::Recalled, 503);
+        check(ErrorKind::Server { status: 500, message: message() }, 502);
+        check(ErrorKind::Unauthorized { status: 401, message: message() }, 502);
+        check(ErrorKind::Connection { message: message() }, 502);
+        check(ErrorKind::Garbage { message: message() }, 502);
+        check(ErrorKind::TooLong { message: message() }, 400);
+        let upstream = Upstream { status: 422, r#type: None, code: Some(message()), param: Some(message()) };
+        let kind = ErrorKind::BadRequest { status: 422, message: message() };
+        let error =
+            ProviderError { upstream: Some(Box::new(upstream)), ..ProviderError::new(kind) };
+        let error = DropInError::from(error);
+        assert_eq!(error.status().as_u16(), 422);
+        assert_eq!((&error.body()["error"]["code"], &error.body()["error"]["param"]), (&json!("m"), &json!("m")));
+    }
+
+    #[test]
+    fn waits_are_told_in_whole_seconds_and_never_too_early() {
+        let after = |wait: Duration| {
+            let error = ProviderError {
+                retry_after: Some(wait),
+                ..ProviderError::new(ErrorKind::RateLimited { message: String::new() })
+            };
+            let response = DropInError::from(error).into_response();
+            response.headers()[header::RETRY_AFTER].to_str().unwrap().to_owned()
+        };
+        assert_eq!(after(Duration::from_millis(1_200)), "2");
+        assert_eq!(after(Duration::from_millis(200)), "1");
+        let unknown = DropInError::from(EngineError::ShuttingDown).into_response();
+        assert_eq!(unknown.headers()[header::RETRY_AFTER], "5");
+    }
+}
