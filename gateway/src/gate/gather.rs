@@ -6,6 +6,7 @@ use aggregation::gate::{GateCase, GateScore};
 
 use super::agreement::Agreement;
 use super::extremes::Extremes;
+use super::held::Held;
 use super::labels::{LabelFault, Labels};
 use super::report::{CaseLine, CriterionReport, Slice};
 use super::scores::Scores;
@@ -71,10 +72,9 @@ impl<'a> Gathered<'a> {
     pub(super) fn add(&mut self, verdict: &CaseVerdict) -> Result<(), LabelFault> {
         self.summary.add(verdict, false);
         for (index, requirement) in self.requirements.iter().enumerate() {
-            let criterion = self.panel.rubric.criteria.iter().find(|own| own.name == requirement.criterion);
-            if let Some(criterion) = criterion {
+            if let Some(held) = Held::named(&self.panel.rubric, &requirement.criterion) {
                 let scores = self.scores.entry((index, verdict.mode)).or_default();
-                scores.add(requirement, criterion, verdict, self.labels)?;
+                scores.add(requirement, held, verdict, self.labels)?;
             }
         }
         for (name, given) in &verdict.criteria {

@@ -7,6 +7,7 @@ mod decide;
 mod explain;
 mod extremes;
 mod gather;
+mod held;
 mod labels;
 mod measure;
 pub mod render;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use self::decide::ScoreFault;
 pub use self::explain::apart;
+pub use self::held::without_checks;
 pub use self::labels::{LabelFault, Labels};
 pub use self::measure::{Beside, GateFault, measure};
 pub use self::report::{
