@@ -18,6 +18,7 @@ use crate::case::Case;
 use crate::engine::EngineError;
 use crate::engine::run::{RunSpec, usual_concurrency};
 use crate::gate::BaselineReport;
+use crate::gate::render::{counted, plural};
 use crate::intake::{CaseFile, IntakeOptions};
 use crate::panel::Panel;
 use crate::run::{RunSettings, Tally, judge_cases};
@@ -116,10 +117,11 @@ pub(super) async fn judge_all(
     }
     if let Some(budget) = budget.filter(|_| tally.is_capped && !tally.is_interrupted) {
         output::note(&format!(
-            "{}; {} of {} cases are judged",
+            "{}; {} of {} {} judged",
             budget.explain("--max-cost"),
             tally.summary.cases,
-            job.cases.report.cases
+            counted(job.cases.report.cases, "case"),
+            plural(job.cases.report.cases, "is", "are")
         ));
     }
     let exit = conclude(tally, &resume)?;
@@ -128,8 +130,9 @@ pub(super) async fn judge_all(
 
 fn announce(run_id: &str, job: &Job) {
     let Panel { name, version, judges, .. } = &*job.panel;
-    let (cases, judges) = (job.cases.report.cases, judges.len());
-    output::note(&format!("run {run_id}: {cases} cases, panel {name} {version} ({judges} judges)"));
+    let cases = counted(job.cases.report.cases, "case");
+    let judges = counted(judges.len() as u64, "judge");
+    output::note(&format!("run {run_id}: {cases}, panel {name} {version} ({judges})"));
 }
 
 fn conclude(tally: Tally, resume: &str) -> Result<Exit, Failure> {
@@ -140,7 +143,8 @@ fn conclude(tally: Tally, resume: &str) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     }
     if let Some(error) = tally.first_error {
-        output::note(&format!("{} cases were not recorded; {go_on}", summary.errors));
+        let (lost, were) = (counted(summary.errors, "case"), plural(summary.errors, "was", "were"));
+        output::note(&format!("{lost} {were} not recorded; {go_on}"));
         let exit = if matches!(error, EngineError::CaseChanged(_)) { Exit::BadData } else { Exit::Internal };
         return Err(Failure::new(exit, error));
     }

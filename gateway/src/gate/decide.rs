@@ -105,6 +105,7 @@ pub(super) fn decide(
         n_missing: outcome.n_missing,
         pending_range: outcome.pending_range,
         needed_more: outcome.needed_more,
+        failures: outcome.share.map(|share| share.failed),
         most_failures: outcome.share.map(|share| share.most_failures),
         comparison,
         correction,

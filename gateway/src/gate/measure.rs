@@ -193,6 +193,7 @@ fn report(
         }),
         regressions,
         worst: lists.worst,
+        failed_checks: lists.failed_checks,
         disputed: lists.disputed,
         slices: lists.slices,
         cost_usd: summary.cost_usd,

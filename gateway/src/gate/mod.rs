@@ -24,8 +24,9 @@ pub use self::held::without_checks;
 pub use self::labels::{LabelFault, Labels};
 pub use self::measure::{Beside, GateFault, measure};
 pub use self::report::{
-    BaselineReport, CaseLine, Claimed, Comparison, Correction, CriterionReport, GateReport, JudgeReport,
-    LabelReport, Measure, Obstacle, PairAgreement, Regression, RequirementReport, RunGate, Slice,
+    BaselineReport, CaseLine, Claimed, Comparison, Correction, CriterionReport, FailedCheckLine, GateReport,
+    JudgeReport, LabelReport, Measure, Obstacle, PairAgreement, Regression, RequirementReport, RunGate,
+    Slice,
 };
 pub use self::stored::{describe_stored, measure_stored};
 pub use self::terms::{BadTerms, GateTerms, Requirement, Threshold, ThresholdError, USUAL_MARGIN};
