@@ -68,7 +68,7 @@ fn every_output_shows_checks() {
     let words: Vec<&str> = row.split_whitespace().collect();
     assert_eq!(words, ["brief", "pointwise", "60", "100.0", "%", "95.0", "%"], "{}", ran.stdout);
     let junit = folder.read("junit.xml");
-    let found = "message=\"brief failed: the answer has 13 characters, more than 5\"";
+    let found = "message=\"brief failed: 13 characters, at most 5 are allowed\"";
     assert_eq!(junit.matches("<failure type=\"failed_check\" ").count(), 3, "{junit}");
     assert_eq!(
         (junit.matches(found).count(), junit.matches("<testcase ").count()),
@@ -79,7 +79,7 @@ fn every_output_shows_checks() {
     assert!(markdown.contains("<summary>Failed checks</summary>"), "{markdown}");
     assert!(markdown.contains("| <code>brief</code>, check | pointwise | 60 | 100.0 % |"), "{markdown}");
     let page = folder.read("gate.html");
-    assert!(page.contains("Failed checks") && page.contains("the answer has 13 characters"), "{page}");
+    assert!(page.contains("Failed checks") && page.contains("13 characters, at most 5"), "{page}");
 }
 
 #[test]

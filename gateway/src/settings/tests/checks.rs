@@ -234,6 +234,5 @@ fn gates_hold_how_many_pass_a_check_and_no_mean_of_it() {
     assert_eq!(gated("min", "good"), Vec::<String>::new());
     assert_eq!(gated("pass_rate", "length"), Vec::<String>::new());
     check("min", "length", "panels.p.gate.min.length: `length` is a check, which passes or fails");
-    check("min", "length", "write `pass_rate: {length: 0.9}`");
-    check("pass_rate", "lenght", "did you mean `length`?");
+    check("pass_rate", "lenght", "rubric `r` has no criterion `lenght`");
 }

@@ -109,7 +109,7 @@ pub(super) fn run(decision: Decision) -> RunGate {
         failed_checks: vec![FailedCheckLine {
             check: String::from("brief"),
             case: String::from("q8"),
-            detail: Some(String::from("the answer has 61 characters, more than 60")),
+            detail: Some(String::from("61 characters, at most 60 are allowed")),
         }],
         disputed: vec![line("q9", 0.75)],
         slices: vec![Slice {
@@ -309,7 +309,7 @@ pub(super) fn verdicts() -> Vec<CaseVerdict> {
         verdict("q4", nothing, &[EscalationReason::NoQuorum]),
         verdict(HOSTILE, given(1.0), &[]),
         checked_verdict("q5", Some(true), None),
-        checked_verdict("q6", Some(false), Some("the answer has 61 characters, more than 60")),
+        checked_verdict("q6", Some(false), Some("61 characters, at most 60 are allowed")),
         checked_verdict("q7", None, Some("the case has no reference")),
     ]
 }
