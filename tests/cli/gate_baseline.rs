@@ -7,7 +7,7 @@ use crate::support::panel::{Folder, lines, panel};
 use crate::support::upstream::{Question, Reply, Upstream};
 
 /// Judges that see which answer is good: a pair is answered by its slot, one answer by a number.
-fn judges() -> Upstream {
+pub(super) fn judges() -> Upstream {
     Upstream::start(|question: &Question<'_>| {
         let good = |text: &str| text.contains("good");
         Reply::text(
@@ -37,7 +37,7 @@ fn outputs(words: impl Fn(usize) -> &'static str) -> String {
     lines((0..40).map(line))
 }
 
-fn folder(
+pub(super) fn folder(
     upstream: &Upstream,
     candidate: impl Fn(usize) -> &'static str,
     pinned: impl Fn(usize) -> &'static str,

@@ -3,8 +3,10 @@
 mod check;
 mod checks;
 mod ci_gate;
+mod field_faults_gate;
 mod gate;
 mod gate_baseline;
+mod gate_checks;
 mod gate_outputs;
 mod help;
 mod judge;

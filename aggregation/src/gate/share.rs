@@ -5,6 +5,9 @@ use crate::numeric::{beta_quantile, clopper_pearson_lower, clopper_pearson_upper
 use super::SLACK;
 use super::comparison::Limit;
 
+/// Cases that nobody has: a gate that so many leave open is not decided by more.
+const MOST_CASES: f64 = 1e6;
+
 /// One-sided Clopper-Pearson bounds of the mean of values that are `low` or `high`, as if of `trials` trials.
 ///
 /// Exact where Wilson's is not: of shares exactly at a limit of 0.5 to 0.95 Wilson's one-sided bound passes up to 6.9 %.
@@ -46,7 +49,7 @@ pub(super) fn more_for_share(share: f64, limit: &Limit, n: f64) -> Option<f64> {
     let mut high = n.max(1.0);
     while !decides(high) {
         high *= 2.0;
-        if high > 1e7 {
+        if high > MOST_CASES {
             return None;
         }
     }

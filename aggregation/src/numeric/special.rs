@@ -9,6 +9,10 @@ const NORMAL_FROM: f64 = 1e4;
 /// Probabilities nearer to 0 or 1 than this are taken as this: the inverses are not reliable beyond.
 const LEAST_PROBABILITY: f64 = 1e-12;
 
+/// Shapes of the beta distribution beyond which its inverse is not asked far in a tail.
+const MOST_OF_A_TAIL: f64 = 4e6;
+const FAR_IN_A_TAIL: f64 = 1e3;
+
 /// The share of the standard normal distribution up to `x`; `None` for NaN.
 pub fn normal_cdf(x: f64) -> Option<f64> {
     (!x.is_nan()).then(|| Normal::standard().cdf(x))
@@ -37,12 +41,16 @@ pub fn binomial_cdf(k: u64, n: u64, p: f64) -> Option<f64> {
     Some(Binomial::new(p, n).ok()?.cdf(k))
 }
 
-/// The `p`-quantile of the beta distribution. `None` unless `0 < p < 1` and both shapes are positive and finite.
+/// The `p`-quantile of the beta distribution. `None` unless `0 < p < 1` and both shapes are positive and finite, and
+/// where one shape is both in the millions and thousands of times the other: the inverse does not come to an end there.
 pub fn beta_quantile(p: f64, a: f64, b: f64) -> Option<f64> {
     if !(p > 0.0 && p < 1.0) {
         return None;
     }
     let beta = Beta::new(a, b).ok()?;
+    if a.max(b) > MOST_OF_A_TAIL && a.max(b) > FAR_IN_A_TAIL * a.min(b) {
+        return None;
+    }
     Some(beta.inverse_cdf(p.clamp(LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)))
 }
 
@@ -60,6 +68,11 @@ mod tests {
         assert_eq!(binomial_cdf(1, 2, f64::NAN), None);
         assert_eq!(beta_quantile(0.5, 0.0, 1.0), None);
         assert_eq!(beta_quantile(1.0, 1.0, 1.0), None);
+        // These would be looked for without an end.
+        for (a, b) in [(1e7, 1.0), (2.0, 1e7), (1e8, 6.0)] {
+            assert_eq!(beta_quantile(0.05, a, b), None, "{a}, {b}");
+        }
+        assert!(beta_quantile(0.05, 3.9e6, 1.0).is_some_and(|lower| lower > 0.999_999));
     }
 
     #[test]

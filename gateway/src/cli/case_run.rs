@@ -18,6 +18,7 @@ use crate::case::Case;
 use crate::engine::EngineError;
 use crate::engine::run::{RunSpec, usual_concurrency};
 use crate::gate::BaselineReport;
+use crate::gate::render::{counted, plural};
 use crate::intake::{CaseFile, IntakeOptions};
 use crate::panel::Panel;
 use crate::run::{RunSettings, Tally, judge_cases};
@@ -116,10 +117,11 @@ pub(super) async fn judge_all(
     }
     if let Some(budget) = budget.filter(|_| tally.is_capped && !tally.is_interrupted) {
         output::note(&format!(
-            "{}; {} of {} cases are judged",
+            "{}; {} of {} {} judged",
             budget.explain("--max-cost"),
             tally.summary.cases,
-            job.cases.report.cases
+            counted(job.cases.report.cases, "case"),
+            plural(job.cases.report.cases, "is", "are")
         ));
     }
     let exit = conclude(tally, &resume)?;
@@ -128,12 +130,14 @@ pub(super) async fn judge_all(
 
 fn announce(run_id: &str, job: &Job) {
     let Panel { name, version, judges, .. } = &*job.panel;
-    let judges = judges.len();
+    let judges = counted(judges.len() as u64, "judge");
     let cases = match job.cases.options.repeat {
-        0 | 1 => format!("{} cases", job.cases.report.cases),
-        times => format!("{} cases, {times} times each", job.cases.report.cases / u64::from(times)),
+        0 | 1 => counted(job.cases.report.cases, "case"),
+        times => {
+            format!("{}, {times} times each", counted(job.cases.report.cases / u64::from(times), "case"))
+        }
     };
-    output::note(&format!("run {run_id}: {cases}, panel {name} {version} ({judges} judges)"));
+    output::note(&format!("run {run_id}: {cases}, panel {name} {version} ({judges})"));
 }
 
 fn conclude(tally: Tally, resume: &str) -> Result<Exit, Failure> {
@@ -144,7 +148,8 @@ fn conclude(tally: Tally, resume: &str) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     }
     if let Some(error) = tally.first_error {
-        output::note(&format!("{} cases were not recorded; {go_on}", summary.errors));
+        let (lost, were) = (counted(summary.errors, "case"), plural(summary.errors, "was", "were"));
+        output::note(&format!("{lost} {were} not recorded; {go_on}"));
         let exit = if matches!(error, EngineError::CaseChanged(_)) { Exit::BadData } else { Exit::Internal };
         return Err(Failure::new(exit, error));
     }

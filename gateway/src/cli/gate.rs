@@ -13,6 +13,7 @@ use super::{Compare, Correct, GateArgs, OnInconclusive, Rule, budget, case_file,
 use crate::app::App;
 use crate::gate::{
     BadTerms, BaselineReport, GateFault, GateReport, GateTerms, Labels, Threshold, measure_stored,
+    without_checks,
 };
 use crate::intake::{Against, Baseline, BaselineFault, CaseFile, IntakeOptions};
 use crate::judge::ProviderKind;
@@ -93,20 +94,15 @@ fn asked(config: &Config, args: &GateArgs) -> Result<Vec<Asked>, Failure> {
     Ok(asked)
 }
 
-/// The thresholds that concern each panel: those of its own criteria. One that concerns none is wrong.
+/// The thresholds that concern each panel: those of its own criteria and checks. One that concerns none is wrong.
 fn shares(panels: &[Arc<Panel>], thresholds: &[Threshold]) -> Result<Vec<Vec<Threshold>>, Failure> {
-    let concerns = |panel: &Panel, threshold: &Threshold| {
-        let name = threshold.criterion.as_deref();
-        name.is_none_or(|name| panel.rubric.criteria.iter().any(|criterion| criterion.name == name))
-    };
     for threshold in thresholds {
-        if let (Some(first), false) = (panels.first(), panels.iter().any(|panel| concerns(panel, threshold)))
-        {
+        if let (Some(first), false) = (panels.first(), panels.iter().any(|panel| threshold.concerns(panel))) {
             GateTerms::of(first, std::slice::from_ref(threshold), &[]).map_err(usage)?;
         }
     }
     let of_panel =
-        |panel: &Arc<Panel>| thresholds.iter().filter(|own| concerns(panel, own)).cloned().collect();
+        |panel: &Arc<Panel>| thresholds.iter().filter(|own| own.concerns(panel)).cloned().collect();
     Ok(panels.iter().map(of_panel).collect())
 }
 
@@ -279,19 +275,21 @@ async fn plan(
     let named =
         baseline.map(|own| BaselineReport { name: own.name.clone(), hash: own.hash.clone(), run: None });
     let is_b = args.terms.baseline.as_deref().is_some_and(is_b);
-    let part =
-        async |held: Option<&GateTerms>, against: Option<Against>, baseline: Option<BaselineReport>| {
-            let cases = case_file::check(path, config, panel, &args.run, against).await?;
-            if let Some(held) = held {
-                held.check_modes(cases.report.modes.keys().copied()).map_err(usage)?;
-            }
-            let command = format!("tribunal gate {} -p {}", path.display(), panel.name);
-            let job = Job { command, panel: Arc::clone(panel), cases, baseline, prints_table: false };
-            Ok::<_, Failure>(Part { panel: Arc::clone(panel), terms: held.map(|_| terms.clone()), job })
-        };
+    let part = async |judging: &Arc<Panel>,
+                      held: Option<&GateTerms>,
+                      against: Option<Against>,
+                      baseline: Option<BaselineReport>| {
+        let cases = case_file::check(path, config, judging, &args.run, against).await?;
+        if let Some(held) = held {
+            held.check_modes(cases.report.modes.keys().copied()).map_err(usage)?;
+        }
+        let command = format!("tribunal gate {} -p {}", path.display(), panel.name);
+        let job = Job { command, panel: Arc::clone(judging), cases, baseline, prints_table: false };
+        Ok::<_, Failure>(Part { panel: Arc::clone(panel), terms: held.map(|_| terms.clone()), job })
+    };
     let Some(baseline) = baseline else {
         terms.check_any(panel).map_err(usage)?;
-        return Ok(vec![part(Some(terms), None, None).await?]);
+        return Ok(vec![part(panel, Some(terms), None, None).await?]);
     };
     match args.terms.compare {
         Compare::Scores if is_b => {
@@ -301,16 +299,17 @@ async fn plan(
             let instead = Against::Instead(Arc::clone(baseline));
             let differences = terms.with_differences(panel).map_err(usage)?;
             Ok(vec![
-                part(None, Some(instead), named.clone()).await?,
-                part(Some(&differences), None, named).await?,
+                part(panel, None, Some(instead), named.clone()).await?,
+                part(panel, Some(&differences), None, named).await?,
             ])
         }
         Compare::Pairs => {
             let pair = (!is_b).then(|| Against::Pair(Arc::clone(baseline)));
-            let mut parts = vec![part(Some(&terms.for_pairs(panel)), pair, named).await?];
+            let (bare, compared) = (without_checks(panel), terms.for_pairs(panel));
+            let mut parts = vec![part(&bare, Some(&compared), pair, named).await?];
             // Thresholds are for outputs by themselves, and pairs have none.
             if !terms.requirements.is_empty() && !is_b {
-                parts.push(part(Some(terms), None, None).await?);
+                parts.push(part(panel, Some(terms), None, None).await?);
             }
             Ok(parts)
         }

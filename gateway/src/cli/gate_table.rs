@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use aggregation::Decision;
 
 use super::table::{Column, render as table};
+use crate::gate::render::{counted, percent, progress};
 use crate::gate::{GateReport, RequirementReport, RunGate, apart};
 
 pub(super) fn render(report: &GateReport) -> String {
@@ -19,12 +20,7 @@ pub(super) fn render(report: &GateReport) -> String {
 
 fn one_run(run: &RunGate) -> String {
     let mut text = String::new();
-    let cases = run.cases.map_or_else(|| String::from("?"), |cases| cases.to_string());
-    let _ = writeln!(
-        text,
-        "run {}  panel {} {}  {} of {cases} cases judged, {} wait for a person\n",
-        run.run, run.panel, run.panel_version, run.finished, run.escalated
-    );
+    let _ = writeln!(text, "run {}  panel {} {}  {}\n", run.run, run.panel, run.panel_version, progress(run));
     let columns = [
         Column::left("decision"),
         Column::left("criterion").at_most(24),
@@ -40,6 +36,7 @@ fn one_run(run: &RunGate) -> String {
     let rows: Vec<Vec<String>> = run.requirements.iter().map(|own| row(run, own)).collect();
     text.push_str(&table(&columns, &rows));
     text.push('\n');
+    text.push_str(&checks(run));
     for own in &run.requirements {
         let _ = writeln!(text, "{}: {}", own.criterion, own.explanation);
     }
@@ -47,7 +44,8 @@ fn one_run(run: &RunGate) -> String {
         let _ = writeln!(text, "inconclusive: {obstacle}");
     }
     for (warning, count) in &run.warnings {
-        let of = if *count == run.finished { String::new() } else { format!(" ({count} cases)") };
+        let of =
+            if *count == run.finished { String::new() } else { format!(" ({})", counted(*count, "case")) };
         let _ = writeln!(text, "warning: {warning}{of}");
     }
     text
@@ -68,9 +66,32 @@ fn row(run: &RunGate, own: &RequirementReport) -> Vec<String> {
         figure(own.lower),
         figure(own.upper),
         own.threshold.to_string(),
-        coverage.map_or_else(|| String::from("-"), |share| format!("{:.1} %", share * 100.0)),
+        shown(coverage),
         own.n.to_string(),
     ]
+}
+
+/// The checks of a run by themselves, whether or not anything is asked of them.
+fn checks(run: &RunGate) -> String {
+    let columns = [
+        Column::left("check").at_most(24),
+        Column::left("mode"),
+        Column::right("cases"),
+        Column::right("coverage"),
+        Column::right("pass rate"),
+    ];
+    let checks = run.criteria.iter().filter(|own| own.is_check);
+    let rows: Vec<Vec<String>> = checks
+        .map(|own| {
+            let figures = [own.cases.to_string(), shown(own.coverage), shown(own.pass_rate)];
+            [own.criterion.clone(), own.mode.to_string()].into_iter().chain(figures).collect()
+        })
+        .collect();
+    if rows.is_empty() { String::new() } else { format!("{}\n", table(&columns, &rows)) }
+}
+
+fn shown(share: Option<f64>) -> String {
+    share.map_or_else(|| String::from("-"), |share| percent(Some(share)))
 }
 
 fn word(decision: Decision) -> &'static str {

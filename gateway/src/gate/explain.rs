@@ -3,11 +3,15 @@
 use aggregation::Decision;
 use aggregation::gate::{Claim, GateOutcome, GateReason, GateRule, SLACK};
 
+use super::render::{counted, plural};
 use super::report::Measure;
 use super::terms::{GateTerms, Requirement};
 
 /// Fewest and most decimals of a figure.
 const DECIMALS: std::ops::RangeInclusive<usize> = 3..=12;
+
+/// What to do about a share of 1, which cases can only speak against.
+const NO_PROOF: &str = "; no number of cases shows that none ever fails: ask for less than 1, or compare the figure alone (rule `point`)";
 
 /// A figure beside the threshold it is held against: as many decimals as tell them apart.
 pub fn apart(figure: f64, threshold: f64) -> String {
@@ -23,15 +27,18 @@ pub(super) fn explain(requirement: &Requirement, terms: &GateTerms, outcome: &Ga
     let Ok(estimate) = outcome.estimate else { return String::from("no case has a score") };
     let figure = format!("{name} {}", apart(estimate, threshold));
     let bounds = outcome.bounds.ok().map(|own| (apart(own.lower, threshold), apart(own.upper, threshold)));
-    let needed = outcome
-        .needed_more
-        .map_or_else(String::new, |more| format!("; about {more} more cases like these would decide"));
+    let needed = match outcome.needed_more {
+        Some(more) => format!("; about {} like these would decide", counted(more, "more case")),
+        None if is_beyond_proof(requirement, outcome) => String::from(NO_PROOF),
+        None => String::new(),
+    };
     let (reached, missed) = match (requirement.measure, terms.claim) {
         (Measure::WinRate | Measure::Difference, Claim::Superior) => (">", "<="),
         (Measure::WinRate | Measure::Difference, Claim::NonInferior { .. })
         | (Measure::Mean | Measure::PassRate, _) => (">=", "<"),
     };
-    let scored = format!("{} of {} cases have a score", outcome.n, outcome.n + outcome.n_missing);
+    let all = counted((outcome.n + outcome.n_missing) as u64, "case");
+    let scored = format!("{} of {all} have a score", outcome.n);
     match (outcome.decision, outcome.reason, terms.rule, bounds) {
         (Decision::Pass, _, GateRule::ThreeState, Some((lower, _))) => {
             format!("{figure}, at least {lower} ({reached} {threshold}) with 95 % confidence")
@@ -53,14 +60,26 @@ pub(super) fn explain(requirement: &Requirement, terms: &GateTerms, outcome: &Ga
         (Decision::Inconclusive, GateReason::PendingCouldChange, ..) => {
             let (low, high) = outcome.pending_range.unwrap_or((estimate, estimate));
             format!(
-                "{figure}, but {} cases wait for a person and could make it {} to {}",
-                outcome.n_pending,
+                "{figure}, but {} for a person and could make it {} to {}",
+                waiting(outcome.n_pending),
                 apart(low, threshold),
                 apart(high, threshold)
             )
         }
         (Decision::Inconclusive, reason, ..) => format!("{figure}, but {reason}"),
     }
+}
+
+/// Whether the figure is all that it can be, and its lower bound below the threshold however many cases there are.
+fn is_beyond_proof(requirement: &Requirement, outcome: &GateOutcome) -> bool {
+    requirement.measure == Measure::PassRate
+        && requirement.threshold >= 1.0 - SLACK
+        && outcome.share.is_some_and(|share| share.failed == 0)
+}
+
+fn waiting(cases: usize) -> String {
+    let cases = cases as u64;
+    format!("{} {}", counted(cases, "case"), plural(cases, "waits", "wait"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The few cases worth reading first, of any number.
 
-use super::report::{CaseLine, Regression};
+use super::report::{CaseLine, FailedCheckLine, Regression};
 
 /// Cases that a list shows.
 const MOST: usize = 10;
@@ -20,6 +20,12 @@ impl Line for CaseLine {
 impl Line for Regression {
     fn name(&self) -> (&str, &str) {
         (&self.case, &self.criterion)
+    }
+}
+
+impl Line for FailedCheckLine {
+    fn name(&self) -> (&str, &str) {
+        (&self.check, &self.case)
     }
 }
 

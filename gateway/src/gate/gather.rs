@@ -6,8 +6,9 @@ use aggregation::gate::{GateCase, GateScore};
 
 use super::agreement::Agreement;
 use super::extremes::Extremes;
+use super::held::Held;
 use super::labels::{LabelFault, Labels};
-use super::report::{CaseLine, CriterionReport, Slice};
+use super::report::{CaseLine, CriterionReport, FailedCheckLine, Slice};
 use super::scores::Scores;
 use super::terms::Requirement;
 use crate::case::Mode;
@@ -50,6 +51,7 @@ pub(super) struct Gathered<'a> {
     details: BTreeMap<Place, Detail>,
     slices: BTreeMap<(&'static str, String, String, Mode), SliceSum>,
     worst: Extremes<CaseLine>,
+    failed_checks: Extremes<FailedCheckLine>,
     disputed: Extremes<CaseLine>,
 }
 
@@ -64,6 +66,7 @@ impl<'a> Gathered<'a> {
             details: BTreeMap::new(),
             slices: BTreeMap::new(),
             worst: Extremes::new(),
+            failed_checks: Extremes::new(),
             disputed: Extremes::new(),
         }
     }
@@ -71,17 +74,18 @@ impl<'a> Gathered<'a> {
     pub(super) fn add(&mut self, verdict: &CaseVerdict) -> Result<(), LabelFault> {
         self.summary.add(verdict, false);
         for (index, requirement) in self.requirements.iter().enumerate() {
-            let criterion = self.panel.rubric.criteria.iter().find(|own| own.name == requirement.criterion);
-            if let Some(criterion) = criterion {
+            if let Some(held) = Held::named(&self.panel.rubric, &requirement.criterion) {
                 let scores = self.scores.entry((index, verdict.mode)).or_default();
-                scores.add(requirement, criterion, verdict, self.labels)?;
+                scores.add(requirement, held, verdict, self.labels)?;
             }
         }
         for (name, given) in &verdict.criteria {
             self.add_detail(verdict, name, given);
             self.add_slices(verdict, name, given);
             let (place, line) = ((verdict.case.as_str(), name.as_str()), || case_line(verdict, name, given));
-            if let Some(score) = given.score {
+            if given.is_check() {
+                self.add_check(verdict, name, given);
+            } else if let Some(score) = given.score {
                 self.worst.offer(score, place, line);
             }
             if let Some(disagreement) = given.disagreement.filter(|value| *value > 0.0) {
@@ -124,6 +128,17 @@ impl<'a> Gathered<'a> {
         }
     }
 
+    fn add_check(&mut self, verdict: &CaseVerdict, name: &str, given: &CriterionVerdict) {
+        if given.passed == Some(false) {
+            let line = || FailedCheckLine {
+                check: name.to_owned(),
+                case: verdict.case.clone(),
+                detail: given.detail.clone(),
+            };
+            self.failed_checks.offer(0.0, (name, verdict.case.as_str()), line);
+        }
+    }
+
     fn add_slices(&mut self, verdict: &CaseVerdict, name: &str, given: &CriterionVerdict) {
         for (by, value) in [("model", &verdict.model), ("source", &verdict.source)] {
             let Some(value) = value else { continue };
@@ -157,6 +172,7 @@ impl<'a> Gathered<'a> {
             CriterionReport {
                 criterion: own.criterion.clone(),
                 mode: own.mode,
+                is_check: own.is_check,
                 cases: own.cases,
                 coverage: own.coverage(),
                 mean: own.mean_score(),
@@ -173,6 +189,7 @@ impl<'a> Gathered<'a> {
         Lists {
             criteria: criteria.collect(),
             worst: self.worst.into_lines(),
+            failed_checks: self.failed_checks.into_lines(),
             disputed: self.disputed.into_lines(),
             slices: shown_slices(self.slices),
         }
@@ -183,6 +200,7 @@ impl<'a> Gathered<'a> {
 pub(super) struct Lists {
     pub criteria: Vec<CriterionReport>,
     pub worst: Vec<CaseLine>,
+    pub failed_checks: Vec<FailedCheckLine>,
     pub disputed: Vec<CaseLine>,
     pub slices: Vec<Slice>,
 }

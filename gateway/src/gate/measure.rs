@@ -7,6 +7,7 @@ use aggregation::gate::BaselineIdentity;
 
 use super::decide::{Evidence, ScoreFault, decide};
 use super::gather::Gathered;
+use super::held::Held;
 use super::labels::{LabelFault, Labels};
 use super::report::{CriterionReport, JudgeReport, LabelReport, Measure, Obstacle, RunGate, all};
 use super::terms::{BadTerms, GateTerms, Requirement};
@@ -150,7 +151,8 @@ fn report(
             return Err(GateFault::NotPinned { run: run.run.id.clone() });
         }
         let baseline = pinned.as_ref().and_then(|own| own.scores.get(&(*index, *mode)));
-        let evidence = Evidence { scores, baseline, identity: identity.as_ref() };
+        let is_check = Held::named(&panel.rubric, &requirement.criterion).is_some_and(Held::is_check);
+        let evidence = Evidence { scores, baseline, identity: identity.as_ref(), is_check };
         let decided = decide(requirement, *mode, terms, &evidence)
             .map_err(|source| GateFault::Scores { run: run.run.id.clone(), source })?;
         requirements.push(decided.report);
@@ -191,6 +193,7 @@ fn report(
         }),
         regressions,
         worst: lists.worst,
+        failed_checks: lists.failed_checks,
         disputed: lists.disputed,
         slices: lists.slices,
         cost_usd: summary.cost_usd,

@@ -7,6 +7,7 @@ mod decide;
 mod explain;
 mod extremes;
 mod gather;
+mod held;
 mod labels;
 mod measure;
 pub mod render;
@@ -19,11 +20,13 @@ mod tests;
 
 pub use self::decide::ScoreFault;
 pub use self::explain::apart;
+pub use self::held::without_checks;
 pub use self::labels::{LabelFault, Labels};
 pub use self::measure::{Beside, GateFault, measure};
 pub use self::report::{
-    BaselineReport, CaseLine, Claimed, Comparison, Correction, CriterionReport, GateReport, JudgeReport,
-    LabelReport, Measure, Obstacle, PairAgreement, Regression, RequirementReport, RunGate, Slice,
+    BaselineReport, CaseLine, Claimed, Comparison, Correction, CriterionReport, FailedCheckLine, GateReport,
+    JudgeReport, LabelReport, Measure, Obstacle, PairAgreement, Regression, RequirementReport, RunGate,
+    Slice,
 };
 pub use self::stored::{describe_stored, measure_stored};
 pub use self::terms::{BadTerms, GateTerms, Requirement, Threshold, ThresholdError, USUAL_MARGIN};

@@ -8,6 +8,7 @@ use aggregation::gate::GateReason;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::render::{counted, plural};
 use crate::case::Mode;
 use crate::verdict::AbstentionKind;
 
@@ -51,8 +52,11 @@ pub struct RunGate {
     /// Against the baseline, largest loss first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regressions: Vec<Regression>,
-    /// Lowest scores first.
+    /// Lowest scores by judges first.
     pub worst: Vec<CaseLine>,
+    /// Checks that cases failed; the first by check and case.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_checks: Vec<FailedCheckLine>,
     /// Highest disagreement first.
     pub disputed: Vec<CaseLine>,
     pub slices: Vec<Slice>,
@@ -134,6 +138,9 @@ pub struct RequirementReport {
     pub pending_range: Option<(f64, f64)>,
     /// How many more cases like these would decide.
     pub needed_more: Option<u64>,
+    /// Of a pass rate: the cases that fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failures: Option<u64>,
     /// Of a pass rate: the exact one-sided upper bound of the share that fails, about 3/n after none in n.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_failures: Option<f64>,
@@ -218,6 +225,8 @@ pub struct CriterionReport {
     pub criterion: String,
     #[schema(value_type = String)]
     pub mode: Mode,
+    /// Whether code decides it, and no judge.
+    pub is_check: bool,
     pub cases: u64,
     /// Share of these with a value.
     pub coverage: Option<f64>,
@@ -283,6 +292,15 @@ pub struct CaseLine {
     pub escalated: bool,
 }
 
+/// A check that a case failed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+pub struct FailedCheckLine {
+    pub check: String,
+    pub case: String,
+    /// What was found, without the text itself.
+    pub detail: Option<String>,
+}
+
 /// Cases that share a property.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Slice {
@@ -304,9 +322,14 @@ impl std::fmt::Display for Obstacle {
             Self::ModelChanged { judge, models } => {
                 write!(f, "judge `{judge}` was answered by several models: {}", models.join(", "))
             }
-            Self::Unfinished { finished, cases } => write!(f, "{finished} of {cases} cases are judged"),
+            Self::Unfinished { finished, cases } => {
+                let are = plural(*cases, "is", "are");
+                write!(f, "{finished} of {} {are} judged", counted(*cases, "case"))
+            }
             Self::Uncalibrated { criterion, votes } => {
-                write!(f, "{votes} votes on `{criterion}` come from judges without a fresh calibration")
+                let come = plural(*votes, "comes from a judge", "come from judges");
+                let votes = counted(*votes, "vote");
+                write!(f, "{votes} on `{criterion}` {come} without a fresh calibration")
             }
             Self::SingleFamily => f.write_str("all judges are of one family"),
         }

@@ -1,8 +1,9 @@
 //! What each case counts on one requirement: the panel's score, a range while it waits for a person, or a person's.
 
 use aggregation::gate::{GateCase, GateScore, SLACK};
-use aggregation::scale::{Scale, Value};
+use aggregation::scale::Value;
 
+use super::held::Held;
 use super::labels::{LabelFault, Labels};
 use super::report::Measure;
 use super::terms::Requirement;
@@ -31,17 +32,20 @@ impl Scores {
     pub(super) fn add(
         &mut self,
         requirement: &Requirement,
-        criterion: &Criterion,
+        held: Held<'_>,
         verdict: &CaseVerdict,
         labels: Option<&Labels>,
     ) -> Result<(), LabelFault> {
-        let (measure, least) = (requirement.measure, least_passing(criterion));
+        let (measure, least) = (requirement.measure, held.least_passing());
         let given = verdict.criteria.get(&requirement.criterion);
-        let of_panel =
-            given.map_or(GateScore::Missing, |given| score_of(measure, given, verdict.escalated, least));
-        let person = match labels {
-            Some(labels) => person_score(labels, measure, criterion, verdict, least)?,
-            None => None,
+        // Whoever looks at the case, what code found of it stays.
+        let pending = verdict.escalated && !held.is_check();
+        let of_panel = given.map_or(GateScore::Missing, |given| score_of(measure, given, pending, least));
+        let person = match (labels, held) {
+            (Some(labels), Held::Judged(criterion)) => {
+                person_score(labels, measure, criterion, verdict, least)?
+            }
+            (Some(_), Held::Check(_)) | (None, _) => None,
         };
         match (known(of_panel), person) {
             (Some(judge), Some((human, weight))) => {
@@ -131,15 +135,6 @@ fn share(passed: bool) -> f64 {
 /// Whether every judge that may vote on the case did.
 fn is_covered(given: &CriterionVerdict) -> bool {
     given.value.is_some() && given.abstentions.iter().all(|missing| missing.kind == AbstentionKind::Excluded)
-}
-
-/// The score from which a case passes.
-fn least_passing(criterion: &Criterion) -> Option<f64> {
-    match &criterion.scale {
-        Scale::PassFail => Some(1.0),
-        Scale::Ordinal(_) | Scale::Continuous(_) => criterion.scale.score01(Value::Number(criterion.pass?)),
-        Scale::Nominal(_) | Scale::Pairwise { .. } => None,
-    }
 }
 
 /// A number that stands for a source, the same on every machine.

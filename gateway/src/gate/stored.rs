@@ -1,5 +1,8 @@
 //! A stored run against its panel's terms: what it was compared with is in its own settings.
 
+use std::sync::Arc;
+
+use super::held::without_checks;
 use super::labels::Labels;
 use super::measure::{Beside, GateFault, measure};
 use super::report::RunGate;
@@ -11,7 +14,11 @@ use crate::store::rows::RunSummary;
 
 /// For a page of any run: held against its panel's own thresholds, or against nothing where the panel has none, or those
 /// of other cases than this run's.
-pub async fn describe_stored(engine: &Engine, run: &RunSummary, panel: &Panel) -> Result<RunGate, GateFault> {
+pub async fn describe_stored(
+    engine: &Engine,
+    run: &RunSummary,
+    panel: &Arc<Panel>,
+) -> Result<RunGate, GateFault> {
     let terms = GateTerms::of(panel, &[], &[])?;
     match measure_stored(engine, run, panel, &terms, None).await {
         Err(GateFault::Terms(_) | GateFault::NotPinned { .. }) => {
@@ -26,7 +33,7 @@ pub async fn describe_stored(engine: &Engine, run: &RunSummary, panel: &Panel) -
 pub async fn measure_stored(
     engine: &Engine,
     run: &RunSummary,
-    panel: &Panel,
+    panel: &Arc<Panel>,
     terms: &GateTerms,
     labels: Option<&Labels>,
 ) -> Result<RunGate, GateFault> {
@@ -38,8 +45,8 @@ pub async fn measure_stored(
         return measure(engine, run, panel, terms, Beside { labels, baseline: None }).await;
     };
     let Some(id) = pinned.run else {
-        let terms = terms.for_pairs(panel);
-        return measure(engine, run, panel, &terms, Beside { labels, baseline: None }).await;
+        let (panel, terms) = (without_checks(panel), terms.for_pairs(panel));
+        return measure(engine, run, &panel, &terms, Beside { labels, baseline: None }).await;
     };
     let other = engine.find_run(&run.run.project, &id).await?;
     let other = other.ok_or_else(|| GateFault::NoBaselineRun { run: run.run.id.clone(), baseline: id })?;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use aggregation::gate::{Claim, GateRule};
 use aggregation::scale::Scale;
 
+use super::held::Held;
 use super::report::Measure;
 use crate::case::Mode;
 use crate::panel::Panel;
@@ -48,9 +49,17 @@ impl FromStr for Threshold {
     }
 }
 
+impl Threshold {
+    /// Whether the panel has what it names; a threshold without a name is for every panel.
+    pub fn concerns(&self, panel: &Panel) -> bool {
+        self.criterion.as_deref().is_none_or(|name| Held::named(&panel.rubric, name).is_some())
+    }
+}
+
 /// One thing that a run has to reach.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Requirement {
+    /// A criterion's name, or a check's.
     pub criterion: String,
     pub measure: Measure,
     /// 0 to 1; -1 to 1 for a difference.
@@ -87,6 +96,8 @@ pub enum BadTerms {
         "criterion `{criterion}` has labels without an order, so no mean; hint: use a criterion with an order"
     )]
     NoScore { criterion: String },
+    #[error("`{check}` is a check, which passes or fails, so it has no mean; hint: --pass-rate {check}=0.95")]
+    MeanOfCheck { check: String },
     #[error(
         "a pass rate needs a value from which a case passes; hint: add `pass: …` to criterion `{criterion}` of rubric `{rubric}`"
     )]
@@ -116,10 +127,10 @@ impl GateTerms {
         requirements.extend(own(Measure::PassRate, &panel.gate.pass_rate));
         for (measure, thresholds) in [(Measure::Mean, min), (Measure::PassRate, pass_rate)] {
             for threshold in thresholds {
-                let criterion = criterion_of(panel, threshold.criterion.as_deref())?;
-                refuse_unmeasurable(panel, criterion, measure)?;
+                let held = held_of(panel, threshold.criterion.as_deref())?;
+                held.check_measure(&panel.rubric, measure)?;
                 let wanted =
-                    Requirement { criterion: criterion.name.clone(), measure, threshold: threshold.value };
+                    Requirement { criterion: held.name().to_owned(), measure, threshold: threshold.value };
                 let same = |known: &&mut Requirement| {
                     known.criterion == wanted.criterion && known.measure == measure
                 };
@@ -148,14 +159,14 @@ impl GateTerms {
         Err(BadTerms::Nothing { panel: panel.name.clone(), example: format!("{criterion}=0.85"), criterion })
     }
 
-    /// The claim on every criterion of pairs with a baseline, and nothing else.
+    /// The claim on every criterion of pairs with a baseline, and nothing else: no check is made of pairs.
     #[must_use]
     pub fn for_pairs(&self, panel: &Panel) -> Self {
         let requirements = panel.rubric.criteria.iter().map(|own| self.compared(own, Measure::WinRate, 0.5));
         Self { requirements: requirements.collect(), ..self.clone() }
     }
 
-    /// These terms, and the claim on every criterion that has scores.
+    /// These terms, and the claim on every criterion that judges give scores on.
     pub fn with_differences(&self, panel: &Panel) -> Result<Self, BadTerms> {
         let scored = panel.rubric.criteria.iter().filter(|own| !matches!(own.scale, Scale::Nominal(_)));
         let differences: Vec<Requirement> =
@@ -194,37 +205,22 @@ impl GateTerms {
     }
 }
 
-fn criterion_of<'a>(panel: &'a Panel, name: Option<&str>) -> Result<&'a Criterion, BadTerms> {
+/// A threshold without a name is about the one criterion that judges are asked about, whatever code checks beside it.
+fn held_of<'a>(panel: &'a Panel, name: Option<&str>) -> Result<Held<'a>, BadTerms> {
     let rubric = &panel.rubric;
-    let known = || rubric.criteria.iter().map(|criterion| criterion.name.as_str());
+    let criteria = rubric.criteria.iter().map(|criterion| criterion.name.as_str());
+    let known = || criteria.clone().chain(rubric.checks.iter().map(|check| check.name.as_str()));
     match (name, rubric.criteria.as_slice()) {
-        (None, [only]) => Ok(only),
+        (None, [only]) => Ok(Held::Judged(only)),
         (None, several) => Err(BadTerms::WhichCriterion {
             rubric: rubric.name.clone(),
             known: known().collect::<Vec<_>>().join(", "),
             example: format!("{}=0.85", several.first().map_or("NAME", |c| c.name.as_str())),
         }),
-        (Some(name), several) => {
-            several.iter().find(|criterion| criterion.name == name).map(|found| &**found).ok_or_else(|| {
-                BadTerms::UnknownCriterion {
-                    rubric: rubric.name.clone(),
-                    criterion: name.to_owned(),
-                    hint: suggestion(name, known()),
-                }
-            })
-        }
+        (Some(name), _) => Held::named(rubric, name).ok_or_else(|| BadTerms::UnknownCriterion {
+            rubric: rubric.name.clone(),
+            criterion: name.to_owned(),
+            hint: suggestion(name, known()),
+        }),
     }
-}
-
-fn refuse_unmeasurable(panel: &Panel, criterion: &Criterion, measure: Measure) -> Result<(), BadTerms> {
-    if matches!(criterion.scale, Scale::Nominal(_)) {
-        return Err(BadTerms::NoScore { criterion: criterion.name.clone() });
-    }
-    if measure == Measure::PassRate && criterion.pass.is_none() && criterion.scale != Scale::PassFail {
-        return Err(BadTerms::NoPass {
-            criterion: criterion.name.clone(),
-            rubric: panel.rubric.name.clone(),
-        });
-    }
-    Ok(())
 }

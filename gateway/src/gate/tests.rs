@@ -126,7 +126,7 @@ async fn scores_that_make_no_gate_name_the_run() {
         let case = GateCase { score: GateScore::Known(score), source: None, covered: true };
         let scores = Scores { cases: vec![case], unlabelled: vec![score], ..Scores::default() };
         let requirement = Requirement { measure, ..terms.requirements.first().unwrap().clone() };
-        let evidence = Evidence { scores: &scores, baseline: None, identity: None };
+        let evidence = Evidence { scores: &scores, baseline: None, identity: None, is_check: false };
         decide(&requirement, Mode::Pointwise, &terms, &evidence).map(|_| ()).unwrap_err()
     };
     assert!(matches!(fault(Measure::Mean, 2.0, false), ScoreFault::Threshold(_)));

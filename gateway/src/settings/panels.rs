@@ -353,12 +353,16 @@ fn check_gate(
             }
             let Some(rubric) = rubric else { continue };
             if rubric.checks.iter().any(|check| check.name == *name) {
-                let message = format!("`{name}` is a check, and gates hold what judges are asked about");
-                report.problem(&place, message, "name a criterion, or make the check `required`");
+                if key == "min" {
+                    let message = format!("`{name}` is a check, which passes or fails, so it has no mean");
+                    report.problem(&place, message, format!("write `pass_rate: {{{name}: {threshold}}}`"));
+                }
                 continue;
             }
             let Some(criterion) = rubric.criteria.iter().find(|c| c.name == *name) else {
-                let hint = suggestion(name, rubric.criteria.iter().map(|c| c.name.as_str()));
+                let checks = rubric.checks.iter().map(|check| check.name.as_str());
+                let criteria = rubric.criteria.iter().map(|c| c.name.as_str());
+                let hint = suggestion(name, criteria.chain(checks));
                 report.problem(&place, format!("rubric `{}` has no criterion `{name}`", rubric.name), hint);
                 continue;
             };

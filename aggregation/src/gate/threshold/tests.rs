@@ -96,6 +96,15 @@ fn one_more_of_the_worst_may_not_change_a_decision() {
 }
 
 #[test]
+fn no_number_of_cases_shows_that_all_pass() {
+    let gate = ThresholdGate::new(1.0, GateMeasure::PassRate);
+    let all = threshold_gate(&gate, &vec![known(1.0); 60]).unwrap();
+    assert_eq!((all.decision, all.needed_more), (Decision::Inconclusive, None));
+    let one_fails = [vec![known(1.0); 59], vec![known(0.0)]].concat();
+    assert_eq!(threshold_gate(&gate, &one_fails).unwrap().decision, Decision::Fail);
+}
+
+#[test]
 fn no_failure_leaves_about_three_in_n() {
     let rate = |passed: usize, failed: usize| {
         let cases = [vec![known(1.0); passed], vec![known(0.0); failed]].concat();

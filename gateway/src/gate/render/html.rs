@@ -9,8 +9,8 @@ use super::plot::{Bar, IntervalPlot, KappaMatrix, histogram};
 use super::words::{self, LONGEST_NAME, one_line};
 use crate::gate::explain::apart;
 use crate::gate::report::{
-    BaselineReport, Comparison, Correction, CriterionReport, GateReport, JudgeReport, LabelReport,
-    Regression, RequirementReport, RunGate,
+    BaselineReport, Comparison, Correction, CriterionReport, FailedCheckLine, GateReport, JudgeReport,
+    LabelReport, Regression, RequirementReport, RunGate,
 };
 use crate::verdict::AbstentionKind;
 
@@ -38,6 +38,7 @@ struct RunPage<'a> {
     baseline: Option<&'a BaselineReport>,
     labels: Option<&'a LabelReport>,
     regressions: &'a [Regression],
+    failed_checks: &'a [FailedCheckLine],
     requirements: Vec<RequirementPage<'a>>,
     criteria: Vec<CriterionPage<'a>>,
     /// Kinds of missing votes that there are, in the order of their cells.
@@ -60,6 +61,9 @@ struct RequirementPage<'a> {
     plot: IntervalPlot,
     comparison: Option<&'a Comparison>,
     correction: Option<&'a Correction>,
+    is_check: bool,
+    failures: Option<u64>,
+    most_failures: Option<f64>,
     coverage: Option<f64>,
     votes: u64,
     fresh: u64,
@@ -117,6 +121,7 @@ fn run_page(run: &RunGate) -> RunPage<'_> {
         baseline: run.baseline.as_ref(),
         labels: run.labels.as_ref(),
         regressions: &run.regressions,
+        failed_checks: &run.failed_checks,
         requirements: run.requirements.iter().map(|own| requirement_page(run, own)).collect(),
         criteria: run.criteria.iter().map(criterion_page).collect(),
         abstentions: kinds.iter().map(words::name_of).collect(),
@@ -139,6 +144,9 @@ fn requirement_page<'a>(run: &RunGate, own: &'a RequirementReport) -> Requiremen
         plot: IntervalPlot::of(own),
         comparison: own.comparison.as_ref(),
         correction: own.correction.as_ref(),
+        is_check: of_criterion.is_some_and(|c| c.is_check),
+        failures: own.failures,
+        most_failures: own.most_failures,
         coverage: of_criterion.and_then(|c| c.coverage),
         votes: of_criterion.map_or(0, votes),
         fresh: of_criterion.map_or(0, fresh),

@@ -259,6 +259,12 @@ fn case(verdict: &CaseVerdict, criterion: &str, given: &CriterionVerdict) -> Opt
             let why = given.undefined.as_ref().map_or_else(|| String::from("no value"), name_of);
             (Kind::Error, "not_judged", format!("{criterion} has no value: {why}"))
         }
+        // Whoever looks at the case, what code found of it stays.
+        (Some(_), Some(false)) if given.is_check() => {
+            let found = given.detail.as_deref().unwrap_or("it does not pass");
+            (Kind::Failure, "failed_check", format!("{criterion} failed: {found}"))
+        }
+        (Some(_), _) if given.is_check() => return None,
         (Some(shown), _) if verdict.escalated => {
             let reasons: Vec<String> = verdict.escalation_reasons.iter().map(name_of).collect();
             let message =
@@ -276,6 +282,9 @@ fn case(verdict: &CaseVerdict, criterion: &str, given: &CriterionVerdict) -> Opt
 /// Every vote and every missing one, a line each.
 fn details(given: &CriterionVerdict) -> String {
     let mut text = String::new();
+    if let Some(found) = &given.detail {
+        let _ = write!(text, "\n{}", one_line(found, LONGEST_REASON));
+    }
     for VoteReport { judge, value: vote, rationale, .. } in &given.votes {
         let _ = write!(text, "\n{}: {}", one_line(judge, LONGEST_NAME), one_line(&value(vote), LONGEST_NAME));
         if let Some(rationale) = rationale {

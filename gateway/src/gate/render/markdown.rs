@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 use aggregation::Decision;
 
 use super::words::{
-    LONGEST_NAME, counted, decision, figure, foremost, milliseconds, name_of, one_line, percent, usd, value,
+    LONGEST_NAME, counted, decision, figure, foremost, milliseconds, name_of, one_line, percent, plural,
+    progress, usd, value,
 };
 use crate::gate::explain::apart;
 use crate::gate::report::{
-    CaseLine, CriterionReport, GateReport, JudgeReport, Regression, RequirementReport, RunGate, Slice,
+    CaseLine, Comparison, Correction, CriterionReport, FailedCheckLine, GateReport, JudgeReport, Regression,
+    RequirementReport, RunGate, Slice,
 };
 
 /// Longest warning or explanation.
@@ -36,20 +38,16 @@ fn one_run(text: &mut String, run: &RunGate) {
         text.push('\n');
         for own in &run.requirements {
             let _ = writeln!(text, "- {}: {}", name(&own.criterion), prose(&own.explanation));
+            for line in beside(own) {
+                let _ = writeln!(text, "  - {line}");
+            }
         }
     }
     for own in &run.obstacles {
         let _ = writeln!(text, "- **inconclusive**: {}", prose(&own.to_string()));
     }
-    let cases = run.cases.map_or_else(|| String::from("?"), |cases| cases.to_string());
-    let _ = writeln!(
-        text,
-        "\n{} of {cases} cases judged, {} wait for a person, {} without a value; cost {}.",
-        run.finished,
-        run.escalated,
-        run.undecided,
-        usd(run.cost_usd)
-    );
+    let _ =
+        writeln!(text, "\n{}, {} without a value; cost {}.", progress(run), run.undecided, usd(run.cost_usd));
     if let Some(own) = &run.baseline {
         let _ = writeln!(text, "\nCompared with baseline {} ({}).", name(&own.name), name(&own.hash));
     }
@@ -65,6 +63,7 @@ fn one_run(text: &mut String, run: &RunGate) {
         &REGRESSIONS,
         &run.regressions.iter().map(regression).collect::<Vec<_>>(),
     );
+    folded(text, "Failed checks", &CHECKS, &run.failed_checks.iter().map(check).collect::<Vec<_>>());
     folded(text, "Criteria", &CRITERIA, &run.criteria.iter().map(criterion).collect::<Vec<_>>());
     folded(text, "Worst cases", &CASES, &run.worst.iter().map(case).collect::<Vec<_>>());
     folded(text, "Most disputed cases", &CASES, &run.disputed.iter().map(case).collect::<Vec<_>>());
@@ -81,6 +80,7 @@ fn one_run(text: &mut String, run: &RunGate) {
 
 const CRITERIA: [&str; 8] =
     ["criterion", "mode", "cases", "coverage", "mean", "pass rate", "a / b / tie", "calibration"];
+const CHECKS: [&str; 3] = ["check", "case", "found"];
 const REGRESSIONS: [&str; 4] = ["case", "criterion", "baseline", "candidate"];
 const CASES: [&str; 6] = ["case", "criterion", "value", "score", "disagreement", "votes"];
 const SLICES: [&str; 5] = ["by", "name", "criterion", "cases", "mean"];
@@ -102,10 +102,45 @@ fn requirement(run: &RunGate, own: &RequirementReport) -> Vec<String> {
     ]
 }
 
+/// What a requirement's figure is to be read with.
+fn beside(own: &RequirementReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let (Some(failures), Some(most)) = (own.failures, own.most_failures) {
+        let of = counted(own.n as u64, "case");
+        lines
+            .push(format!("{failures} of {of} failed; {} at most with 95 % confidence", percent(Some(most))));
+    }
+    if let Some(Comparison { wins, ties, losses, p_sign, detectable, .. }) = &own.comparison {
+        let counts = [
+            counted(*wins, "win"),
+            counted(*ties, "tie"),
+            format!("{losses} {}", plural(*losses, "loss", "losses")),
+        ];
+        lines.push(format!("{}; sign test p {}", counts.join(", "), figure(Some(*p_sign))));
+        if detectable.is_some() {
+            lines.push(format!(
+                "so many cases find a difference of {} four times in five",
+                figure(*detectable)
+            ));
+        }
+    }
+    if let Some(Correction { judge_only, human_only, labelled, .. }) = &own.correction {
+        let labelled = counted(*labelled as u64, "labelled case");
+        let (judges, people) = (figure(Some(*judge_only)), figure(Some(*human_only)));
+        lines.push(format!("judges alone {judges}, people alone {people} on {labelled}"));
+    }
+    lines
+}
+
+fn check(own: &FailedCheckLine) -> Vec<String> {
+    let found = own.detail.as_deref().map_or_else(|| figure(None), prose);
+    vec![name(&own.check), name(&own.case), found]
+}
+
 fn criterion(own: &CriterionReport) -> Vec<String> {
     let pairs = own.a + own.b + own.ties;
     vec![
-        name(&own.criterion),
+        format!("{}{}", name(&own.criterion), if own.is_check { ", check" } else { "" }),
         own.mode.to_string(),
         own.cases.to_string(),
         percent(own.coverage),

@@ -13,6 +13,8 @@ mod tests;
 mod words;
 mod xml;
 
+pub(crate) use self::words::{counted, percent, plural, progress};
+
 /// What an open question counts as: the exit code and every output say the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Open {

@@ -2,6 +2,8 @@
 
 use aggregation::Decision;
 
+use crate::gate::report::RunGate;
+
 /// Longer names are cut with an ellipsis.
 pub(super) const LONGEST_NAME: usize = 200;
 
@@ -18,7 +20,7 @@ pub(super) fn figure(value: Option<f64>) -> String {
     value.map_or_else(|| String::from("–"), |value| format!("{value:.3}"))
 }
 
-pub(super) fn percent(share: Option<f64>) -> String {
+pub(crate) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| String::from("–"), |share| format!("{:.1} %", share * 100.0))
 }
 
@@ -71,8 +73,20 @@ pub(super) fn one_line(text: &str, most: usize) -> String {
 }
 
 /// `1 case`, `2 cases`.
-pub(super) fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", plural(count, "", "s"))
+}
+
+/// The word for one, or that for any other number.
+pub(crate) fn plural<'a>(count: u64, one: &'a str, other: &'a str) -> &'a str {
+    if count == 1 { one } else { other }
+}
+
+/// How far a run has come.
+pub(crate) fn progress(run: &RunGate) -> String {
+    let cases = run.cases.map_or_else(|| String::from("? cases"), |cases| counted(cases, "case"));
+    let wait = plural(run.escalated, "waits", "wait");
+    format!("{} of {cases} judged, {} {wait} for a person", run.finished, run.escalated)
 }
 
 /// The most frequent warnings, and how many are left out.

@@ -97,9 +97,9 @@ pub struct AdaptiveEntry {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GateEntry {
-    /// Least mean score.
+    /// Least mean score, by criterion.
     pub min: BTreeMap<String, f64>,
-    /// Least share of cases that pass.
+    /// Least share of cases that pass, by criterion or check.
     pub pass_rate: BTreeMap<String, f64>,
 }
 

@@ -222,15 +222,17 @@ fn checks_change_the_version_of_the_panel_and_no_judge() {
 }
 
 #[test]
-fn gates_hold_criteria_and_no_checks() {
-    let gated = |name: &str| {
-        let gate = format!("rubric: r, gate: {{min: {{{name}: 0.9}}}},");
+fn gates_hold_how_many_pass_a_check_and_no_mean_of_it() {
+    let gated = |key: &str, name: &str| {
+        let gate = format!("rubric: r, gate: {{{key}: {{{name}: 0.9}}}},");
         problems(&file("[{kind: length, max: 3}]").replace("rubric: r,", &gate))
     };
-    assert_eq!(gated("good"), Vec::<String>::new());
-    let found = gated("length");
-    assert!(
-        found.len() == 1 && found[0].contains("panels.p.gate.min.length: `length` is a check"),
-        "{found:?}"
-    );
+    let check = |key: &str, name: &str, words: &str| {
+        let found = gated(key, name);
+        assert!(found.len() == 1 && found[0].contains(words), "{found:?}");
+    };
+    assert_eq!(gated("min", "good"), Vec::<String>::new());
+    assert_eq!(gated("pass_rate", "length"), Vec::<String>::new());
+    check("min", "length", "panels.p.gate.min.length: `length` is a check, which passes or fails");
+    check("pass_rate", "lenght", "rubric `r` has no criterion `lenght`");
 }

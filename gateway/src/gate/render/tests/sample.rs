@@ -10,12 +10,13 @@ use serde_json::json;
 
 use crate::case::Mode;
 use crate::gate::report::{
-    BaselineReport, CaseLine, Claimed, Comparison, Correction, CriterionReport, GateReport, JudgeReport,
-    LabelReport, Measure, Obstacle, PairAgreement, Regression, RequirementReport, RunGate, Slice,
+    BaselineReport, CaseLine, Claimed, Comparison, Correction, CriterionReport, FailedCheckLine, GateReport,
+    JudgeReport, LabelReport, Measure, Obstacle, PairAgreement, Regression, RequirementReport, RunGate,
+    Slice,
 };
 use crate::verdict::{
-    AbstentionKind, AbstentionReport, CallReport, CaseVerdict, CriterionVerdict, NoValue, QuorumReport,
-    VoteReport,
+    AbstentionKind, AbstentionReport, CallReport, CaseVerdict, CriterionMethod, CriterionVerdict, NoValue,
+    QuorumReport, VoteReport,
 };
 
 /// What a stranger may call a case, a criterion, a judge, a model.
@@ -53,6 +54,9 @@ pub(super) fn hostile() -> GateReport {
         (own.case, own.criterion, own.value) = (name(), name(), Some(json!(HOSTILE)));
         own.votes = BTreeMap::from([(name(), json!(HOSTILE))]);
     }
+    for own in &mut run.failed_checks {
+        (own.check, own.case, own.detail) = (name(), name(), Some(name()));
+    }
     for own in &mut run.regressions {
         (own.case, own.criterion) = (name(), name());
     }
@@ -77,12 +81,12 @@ pub(super) fn run(decision: Decision) -> RunGate {
         panel_version: String::from("b3:0f1e"),
         decision,
         obstacles: Vec::new(),
-        requirements: vec![requirement(decision)],
+        requirements: vec![requirement(decision), held_check(decision)],
         cases: Some(60),
         finished: 60,
         escalated: 3,
         undecided: 1,
-        criteria: vec![criterion()],
+        criteria: vec![criterion(), checked()],
         judges: vec![judge("ann", true), judge("bob", false)],
         baseline: Some(BaselineReport {
             name: String::from("main.jsonl"),
@@ -102,6 +106,11 @@ pub(super) fn run(decision: Decision) -> RunGate {
             baseline: 0.875,
         }],
         worst: vec![line("q7", 0.0)],
+        failed_checks: vec![FailedCheckLine {
+            check: String::from("brief"),
+            case: String::from("q8"),
+            detail: Some(String::from("61 characters, at most 60 are allowed")),
+        }],
         disputed: vec![line("q9", 0.75)],
         slices: vec![Slice {
             by: String::from("model"),
@@ -145,6 +154,7 @@ pub(super) fn requirement(decision: Decision) -> RequirementReport {
         n_missing: 1,
         pending_range: Some((estimate - 0.04, estimate + 0.01)),
         needed_more: (decision == Decision::Inconclusive).then_some(140),
+        failures: None,
         most_failures: None,
         comparison: (decision == Decision::Pass).then_some(Comparison {
             claim: Claimed::NonInferior,
@@ -164,10 +174,42 @@ pub(super) fn requirement(decision: Decision) -> RequirementReport {
     }
 }
 
+fn held_check(decision: Decision) -> RequirementReport {
+    RequirementReport {
+        criterion: String::from("brief"),
+        measure: Measure::PassRate,
+        n: 60,
+        n_missing: 0,
+        n_pending: 0,
+        pending_range: None,
+        failures: Some(1),
+        most_failures: Some(0.077),
+        comparison: None,
+        correction: None,
+        ..requirement(decision)
+    }
+}
+
+fn checked() -> CriterionReport {
+    CriterionReport {
+        criterion: String::from("brief"),
+        is_check: true,
+        coverage: Some(1.0),
+        mean: Some(59.0 / 60.0),
+        pass_rate: Some(59.0 / 60.0),
+        mean_disagreement: None,
+        histogram: vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 59],
+        agreement: Vec::new(),
+        calibration: BTreeMap::new(),
+        ..criterion()
+    }
+}
+
 pub(super) fn criterion() -> CriterionReport {
     CriterionReport {
         criterion: String::from("quality"),
         mode: Mode::Pointwise,
+        is_check: false,
         cases: 60,
         coverage: Some(59.0 / 60.0),
         mean: Some(0.78),
@@ -266,7 +308,32 @@ pub(super) fn verdicts() -> Vec<CaseVerdict> {
         verdict("q3", given(4.0), &[EscalationReason::Disagreement, EscalationReason::NearThreshold]),
         verdict("q4", nothing, &[EscalationReason::NoQuorum]),
         verdict(HOSTILE, given(1.0), &[]),
+        checked_verdict("q5", Some(true), None),
+        checked_verdict("q6", Some(false), Some("61 characters, at most 60 are allowed")),
+        checked_verdict("q7", None, Some("the case has no reference")),
     ]
+}
+
+/// What a check found of a case that waits for a person.
+fn checked_verdict(case: &str, passed: Option<bool>, detail: Option<&str>) -> CaseVerdict {
+    let given = CriterionVerdict {
+        value: passed.map(|passed| json!(if passed { "pass" } else { "fail" })),
+        undefined: passed.is_none().then_some(NoValue::Undecidable),
+        score: passed.map(|passed| f64::from(u8::from(passed))),
+        passed,
+        preference: None,
+        order_consistent: None,
+        method: CriterionMethod::Check,
+        disagreement: None,
+        votes: Vec::new(),
+        abstentions: Vec::new(),
+        detail: detail.map(str::to_owned),
+    };
+    let verdict = verdict(case, given, &[EscalationReason::RandomReview]);
+    CaseVerdict {
+        criteria: verdict.criteria.into_values().map(|own| (String::from("brief"), own)).collect(),
+        ..verdict
+    }
 }
 
 fn verdict(case: &str, given: CriterionVerdict, reasons: &[EscalationReason]) -> CaseVerdict {
