@@ -175,7 +175,10 @@ mod tests {
         let name = || String::from("x");
         let check = |error: DropInError, status: u16, kind: &str, code: Option<&str>| {
             let body = error.body()["error"].clone();
-            assert_eq!((error.status().as_u16(), &body["type"], &body["code"]), (status, &json!(kind), &json!(code)));
+            assert_eq!(
+                (error.status().as_u16(), &body["type"], &body["code"]),
+                (status, &json!(kind), &json!(code))
+            );
         };
         let invalid = "invalid_request_error";
         let unknown = DropInError::UnknownModel { name: name(), known: name() };
@@ -209,11 +212,13 @@ mod tests {
         check(ErrorKind::TooLong { message: message() }, 400);
         let upstream = Upstream { status: 422, r#type: None, code: Some(message()), param: Some(message()) };
         let kind = ErrorKind::BadRequest { status: 422, message: message() };
-        let error =
-            ProviderError { upstream: Some(Box::new(upstream)), ..ProviderError::new(kind) };
+        let error = ProviderError { upstream: Some(Box::new(upstream)), ..ProviderError::new(kind) };
         let error = DropInError::from(error);
         assert_eq!(error.status().as_u16(), 422);
-        assert_eq!((&error.body()["error"]["code"], &error.body()["error"]["param"]), (&json!("m"), &json!("m")));
+        assert_eq!(
+            (&error.body()["error"]["code"], &error.body()["error"]["param"]),
+            (&json!("m"), &json!("m"))
+        );
     }
 
     #[test]
