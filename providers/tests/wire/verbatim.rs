@@ -11,7 +11,7 @@ use tower::ServiceExt;
 
 use crate::exchange::{ask_once, stacked};
 use crate::recordings::recordings;
-use crate::server::{Reply, Server, answer, completion};
+use crate::server::{Received, Reply, Server, answer, completion};
 
 fn fields(text: &str) -> serde_json::Map<String, Value> {
     serde_json::from_str(text).unwrap()
@@ -176,7 +176,7 @@ async fn a_schema_that_is_refused_goes_into_the_prompt_of_that_call_only() {
         assert_eq!((response.attempts.len(), response.dropped), (2, vec!["response_format"]));
         let other = provider.clone().oneshot(asked(json!({"type": "object"}))).await.unwrap();
         assert!(other.dropped.is_empty());
-        let sent: Vec<Value> = server.received().iter().map(|received| received.json()).collect();
+        let sent: Vec<Value> = server.received().iter().map(Received::json).collect();
         assert!(sent[1]["messages"][0]["content"].as_str().unwrap().ends_with("{\"type\":\"nonsense\"}"));
         assert_eq!(
             (sent[1].get("response_format"), &sent[2]["response_format"]["type"]),
