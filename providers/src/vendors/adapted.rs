@@ -88,64 +88,59 @@ impl<'a> AnswerForm<'a> {
 impl<'a> Adapted<'a> {
     /// Adds the names of what is left out to `dropped`.
     pub(crate) fn of(caller: &'a CallerBody, known: &Known, dropped: &mut Vec<&'static str>) -> Self {
-        let format = known.profile().format;
         let choice = ToolChoice::of(caller.tool_choice.as_ref());
         let asked_tools = tools(caller);
         let takes_choice = known.takes(Parameter::ToolChoice);
         let takes_tools = known.takes(Parameter::Tools) && (takes_choice || choice == ToolChoice::Auto);
         let sent_tools = asked_tools.filter(|_| takes_tools);
-        let asked_form = AnswerForm::of(caller.response_format.as_ref());
-        let form_fits = known.takes(Parameter::ResponseFormat)
-            && match format {
-                Format::OpenAi => true,
-                // It has no JSON without a schema.
-                Format::Anthropic => asked_form != Some(AnswerForm::JsonObject),
-                // It refuses JSON beside functions.
-                Format::Gemini => sent_tools.is_none() || choice == ToolChoice::None,
-            };
-        let mut keeps = |parameter: Parameter, is_asked: bool, is_kept: bool| {
-            if is_asked && !is_kept {
+        let form = AnswerForm::of(caller.response_format.as_ref());
+        let has_calls = sent_tools.is_some() && choice != ToolChoice::None;
+        let sent_form = form.filter(|form| takes_form(known, *form, has_calls));
+
+        let mut keeps = |parameter: Parameter, is_kept: bool| {
+            if !is_kept {
                 dropped.push(parameter.name());
             }
-            is_asked && is_kept
+            is_kept
         };
-        let mut takes =
-            |parameter: Parameter, is_asked: bool| keeps(parameter, is_asked, known.takes(parameter));
-        let number = |name: &str| caller.other.get(name).and_then(Value::as_f64);
-        let effort = caller.other.get("reasoning_effort").and_then(Value::as_str);
+        let mut takes = |parameter: Parameter| keeps(parameter, known.takes(parameter));
         let frequency_penalty =
-            number("frequency_penalty").filter(|_| takes(Parameter::FrequencyPenalty, true));
-        let presence_penalty = number("presence_penalty").filter(|_| takes(Parameter::PresencePenalty, true));
-        let reasoning_effort = effort.filter(|_| takes(Parameter::ReasoningEffort, true));
-        let parallel = caller
-            .other
-            .get("parallel_tool_calls")
-            .and_then(Value::as_bool)
-            .filter(|_| asked_tools.is_some());
-        let takes_parallel = sent_tools.is_some() && known.takes(Parameter::ParallelToolCalls);
+            number(caller, "frequency_penalty").filter(|_| takes(Parameter::FrequencyPenalty));
+        let presence_penalty =
+            number(caller, "presence_penalty").filter(|_| takes(Parameter::PresencePenalty));
+        let effort = caller.other.get("reasoning_effort").and_then(Value::as_str);
+        let reasoning_effort = effort.filter(|_| takes(Parameter::ReasoningEffort));
+
+        // What comes with tools means nothing without any.
+        let (has_tools, sends_tools) = (asked_tools.is_some(), sent_tools.is_some());
+        let parallel = caller.other.get("parallel_tool_calls").and_then(Value::as_bool);
+        let takes_parallel = sends_tools && known.takes(Parameter::ParallelToolCalls);
         let parallel_tool_calls =
-            parallel.filter(|_| keeps(Parameter::ParallelToolCalls, true, takes_parallel));
-        let asked_choice = caller.tool_choice.as_ref().filter(|_| asked_tools.is_some());
+            parallel.filter(|_| has_tools && keeps(Parameter::ParallelToolCalls, takes_parallel));
+        let tool_choice = caller.tool_choice.as_ref();
         let tool_choice =
-            asked_choice.filter(|_| keeps(Parameter::ToolChoice, true, sent_tools.is_some() && takes_choice));
-        keeps(Parameter::Tools, asked_tools.is_some(), sent_tools.is_some());
-        let sends_form = keeps(Parameter::ResponseFormat, asked_form.is_some(), form_fits);
-        let instruction = match (asked_tools, sent_tools) {
-            (Some(tools), None) if choice.is_forced() => {
-                Some(instruction(Some(&arguments_schema(tools, choice))))
-            }
-            _ => asked_form.filter(|_| !sends_form).map(|form| match form {
+            tool_choice.filter(|_| has_tools && keeps(Parameter::ToolChoice, sends_tools && takes_choice));
+        if has_tools {
+            keeps(Parameter::Tools, sends_tools);
+        }
+        if form.is_some() {
+            keeps(Parameter::ResponseFormat, sent_form.is_some());
+        }
+        let instruction = match asked_tools.filter(|_| choice.is_forced() && !sends_tools) {
+            Some(tools) => Some(instruction(Some(&arguments_schema(tools, choice)))),
+            None => form.filter(|_| sent_form.is_none()).map(|form| match form {
                 AnswerForm::JsonObject => instruction(None),
                 AnswerForm::JsonSchema(schema) => instruction(Some(schema)),
             }),
         };
-        let has_dropped_tools = asked_tools.is_some() || format != Format::OpenAi;
+        // Other formats refuse tool turns where there are no tools, also those of a caller that sent none.
+        let is_plain = !sends_tools && (has_tools || known.profile().format != Format::OpenAi);
         Self {
-            messages: messages(caller, has_dropped_tools && sent_tools.is_none(), instruction),
+            messages: messages(caller, is_plain, instruction),
             tools: sent_tools,
             tool_choice,
             parallel_tool_calls,
-            response_format: caller.response_format.as_ref().filter(|_| sends_form),
+            response_format: caller.response_format.as_ref().filter(|_| sent_form.is_some()),
             frequency_penalty,
             presence_penalty,
             reasoning_effort,
@@ -164,6 +159,22 @@ impl<'a> Adapted<'a> {
 /// The caller's tools, if there are any.
 pub(crate) fn tools(caller: &CallerBody) -> Option<&[Value]> {
     caller.tools.as_ref()?.as_array().map(Vec::as_slice).filter(|tools| !tools.is_empty())
+}
+
+/// Whether the form of an answer can be sent, beside functions that may be called or without.
+fn takes_form(known: &Known, form: AnswerForm<'_>, has_calls: bool) -> bool {
+    let fits = match known.profile().format {
+        Format::OpenAi => true,
+        // It has no JSON without a schema.
+        Format::Anthropic => form != AnswerForm::JsonObject,
+        // It refuses JSON beside functions.
+        Format::Gemini => !has_calls,
+    };
+    fits && known.takes(Parameter::ResponseFormat)
+}
+
+fn number(caller: &CallerBody, name: &str) -> Option<f64> {
+    caller.other.get(name).and_then(Value::as_f64)
 }
 
 /// The parameters of the function that has to be called; of any of them when there are several.
@@ -194,9 +205,9 @@ fn instruction(schema: Option<&Value>) -> String {
     }
 }
 
-fn messages(caller: &CallerBody, has_no_tools: bool, instruction: Option<String>) -> Cow<'_, [Value]> {
+fn messages(caller: &CallerBody, is_plain: bool, instruction: Option<String>) -> Cow<'_, [Value]> {
     let mut messages =
-        if has_no_tools { without_tool_turns(&caller.messages) } else { Cow::Borrowed(&*caller.messages) };
+        if is_plain { without_tool_turns(&caller.messages) } else { Cow::Borrowed(&*caller.messages) };
     if let Some(instruction) = instruction {
         instruct(messages.to_mut(), &instruction);
     }

@@ -125,6 +125,9 @@ impl Parameter {
     }
 }
 
+/// Sets revisions for calls without schemas apart from the others.
+const WITHOUT_SCHEMAS: u32 = 1 << 31;
+
 /// A snapshot of what is known.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known {
@@ -167,6 +170,14 @@ impl Known {
 
     pub(crate) fn takes(&self, parameter: Parameter) -> bool {
         !self.refused.get(parameter as usize).copied().unwrap_or(false)
+    }
+
+    /// The same server for one call whose schema it refuses: as one that takes none.
+    pub(crate) fn without_schemas(mut self) -> Self {
+        self.refuse(Parameter::Tools);
+        self.refuse(Parameter::ResponseFormat);
+        self.revision ^= WITHOUT_SCHEMAS;
+        self
     }
 
     fn refuse(&mut self, parameter: Parameter) {
@@ -331,11 +342,6 @@ impl Words {
         CODES.contains(&self.code.as_str()) || PHRASES.iter().any(|phrase| self.text.contains(phrase))
     }
 
-    /// A schema of the caller's that is refused says nothing about tools.
-    fn say_bad_schema(&self) -> bool {
-        self.code == "invalid_function_parameters" || self.text.contains("invalid schema")
-    }
-
     /// The parameter field decides; without one, the text does.
     fn name(&self, parameter: &str) -> bool {
         if self.param.is_empty() {
@@ -405,7 +411,6 @@ fn learn_parameter(known: &mut Known, words: &Words, request: &ChatRequest) -> b
     let mut meant = Parameter::ALL.into_iter().filter(|parameter| {
         parameter.is_asked(request)
             && known.takes(*parameter)
-            && !(*parameter == Parameter::Tools && words.say_bad_schema())
             && (words.name(parameter.name()) || parameter.also().iter().any(|also| words.name(also)))
     });
     // Of two that exclude each other the later one can go: temperature says more than `top_p`.

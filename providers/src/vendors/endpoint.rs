@@ -16,7 +16,7 @@ use super::profile::{Format, profile};
 use super::refusal::Refusal;
 use super::turns::foreign_part;
 use super::unusable::Unusable;
-use super::{Dialect, VendorConfig, anthropic, gemini, openai, sse};
+use super::{Dialect, VendorConfig, anthropic, bad_schema, gemini, openai, sse};
 use crate::address::BaseUrl;
 use crate::call::{Body, Call, Hint};
 use crate::chat::{ChatRequest, ChatResponse, Forwarding, Route};
@@ -97,7 +97,7 @@ impl Inner {
         if let Some(kind) = foreign(call.request(), self.format) {
             return Err(kind.into());
         }
-        let known = self.capabilities.known();
+        let known = self.known(call);
         let body = call.body(known.revision(), |request| self.encode(request, &known));
         let answer = self.send(call, &body).await?;
         let decoded = if (200..300).contains(&answer.status) {
@@ -130,6 +130,12 @@ impl Inner {
             }
             Unusable::Refused(refusal) => self.refused(call, body, answer, &refusal),
         }
+    }
+
+    /// What is known of the server, and of what it said to this call.
+    fn known(&self, call: &Call) -> Known {
+        let known = self.capabilities.known();
+        if call.is_schema_refused() { known.without_schemas() } else { known }
     }
 
     fn encode(&self, request: &ChatRequest, known: &Known) -> Body {
@@ -199,9 +205,13 @@ impl Inner {
     fn refused(&self, call: &Call, body: &Body, answer: &Answer, refusal: &Refusal) -> ProviderError {
         // Why: what goes as it stands is not asked again without what was refused.
         if refusal.may_teach() && self.verbatim(call.request()).is_none() {
-            self.capabilities.learn(refusal, call.request());
+            if !call.is_schema_refused() && bad_schema::is_refused(refusal, call.request()) {
+                call.refuse_schema();
+            } else {
+                self.capabilities.learn(refusal, call.request());
+            }
             // Also true when another call learned it while this one was under way.
-            if self.capabilities.known().revision() != body.revision {
+            if self.known(call).revision() != body.revision {
                 call.leave(Hint::Learned);
             }
         }

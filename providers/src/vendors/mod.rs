@@ -12,6 +12,7 @@ use crate::http::{Client, SetupError};
 
 mod adapted;
 pub mod anthropic;
+mod bad_schema;
 mod capabilities;
 mod compact;
 mod endpoint;

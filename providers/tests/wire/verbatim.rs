@@ -11,7 +11,7 @@ use tower::ServiceExt;
 
 use crate::exchange::{ask_once, stacked};
 use crate::recordings::recordings;
-use crate::server::{Reply, Server, answer, completion};
+use crate::server::{Received, Reply, Server, answer, completion};
 
 fn fields(text: &str) -> serde_json::Map<String, Value> {
     serde_json::from_str(text).unwrap()
@@ -155,6 +155,37 @@ async fn refused_tools_are_asked_for_in_the_prompt() {
         seen += 1;
     }
     assert_eq!(seen, 2);
+}
+
+#[tokio::test]
+async fn a_schema_that_is_refused_goes_into_the_prompt_of_that_call_only() {
+    let names =
+        ["openai/err_400_schema", "vllm/err_json_schema_bad", "llama-server/chat_json_schema_bad_schema"];
+    for recording in recordings().into_iter().filter(|recording| names.contains(&&*recording.name)) {
+        let refusal = || json_reply(400, &recording.json["response"]["body_json"].to_string());
+        let answers = || Reply::Bytes(completion("{}"));
+        let server = Server::start([refusal(), answers(), answers(), refusal()]);
+        let provider = stacked(&server, recording.dialect, Duration::from_secs(10));
+        let format = |schema: Value| json!({"type": "json_schema", "json_schema": {"name": "verdict", "schema": schema}});
+        let asked = |schema: Value| {
+            adapted(
+                &json!({"messages": [{"role": "user", "content": "hi"}], "response_format": format(schema)}),
+            )
+        };
+        let response = provider.clone().oneshot(asked(json!({"type": "nonsense"}))).await.unwrap();
+        assert_eq!((response.attempts.len(), response.dropped), (2, vec!["response_format"]));
+        let other = provider.clone().oneshot(asked(json!({"type": "object"}))).await.unwrap();
+        assert!(other.dropped.is_empty());
+        let sent: Vec<Value> = server.received().iter().map(Received::json).collect();
+        assert!(sent[1]["messages"][0]["content"].as_str().unwrap().ends_with("{\"type\":\"nonsense\"}"));
+        assert_eq!(
+            (sent[1].get("response_format"), &sent[2]["response_format"]["type"]),
+            (None, &json!("json_schema"))
+        );
+        // One that is refused without a schema too is a bad request.
+        let error = provider.oneshot(asked(json!({"type": "nonsense"}))).await.unwrap_err();
+        assert_eq!((error.attempts.len(), server.received().len()), (2, 5), "{}", recording.name);
+    }
 }
 
 #[tokio::test]

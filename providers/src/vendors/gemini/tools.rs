@@ -46,7 +46,10 @@ pub(super) fn tools(tools: &[Value], schemas: Schemas) -> [Tool<'_>; 1] {
             Some(Function {
                 name: function.get("name")?.as_str()?,
                 description: function.get("description").and_then(Value::as_str),
-                parameters_json_schema: function.get("parameters").map(|schema| taken(schema, schemas)),
+                parameters_json_schema: function
+                    .get("parameters")
+                    .filter(|schema| schema.is_object())
+                    .map(|schema| taken(schema, schemas)),
             })
         })
         .collect();
