@@ -8,21 +8,14 @@ use super::error::DropInError;
 use super::names;
 use crate::app::App;
 
-/// Every name that can be asked for, as OpenAI lists models.
+/// Every name that can be asked for, as OpenAI lists models; `/v1/models/{id}` shows one of them.
 #[utoipa::path(get, path = "/v1/models", tag = "drop-in", responses((status = 200, body = Object)))]
 pub async fn list(State(app): State<App>) -> Json<Value> {
     let names = names::all(&app.in_force());
     Json(json!({"object": "list", "data": names.iter().map(|(name, _)| model(name)).collect::<Vec<_>>()}))
 }
 
-/// One of them.
-#[utoipa::path(
-    get,
-    path = "/v1/models/{id}",
-    tag = "drop-in",
-    params(("id" = String, Path, description = "A name, such as `panel/default`")),
-    responses((status = 200, body = Object), (status = 404, body = Object, description = "OpenAI's error body"))
-)]
+/// One of them: `GET /v1/models/{id}`, whose id may hold a slash.
 pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Value>, DropInError> {
     let names = names::all(&app.in_force());
     if names.iter().any(|(name, _)| *name == id) {
