@@ -9,7 +9,7 @@ use crate::engine::reply::Unscaled;
 
 use super::asked::{Member, Reply};
 use super::candidates;
-use super::contract::{Contract, Form, Structure};
+use super::contract::{Contract, Form, Structure, Tool};
 use super::folded::Reading;
 use super::infer;
 use super::reading::{self, Read};
@@ -159,20 +159,18 @@ fn is_usable(member: &Member) -> bool {
     })
 }
 
-/// The function that more than half of the usable replies call.
-fn called<'c>(
-    contract: &'c Contract,
-    members: &[Member],
-    usable: usize,
-) -> Option<&'c super::contract::Tool> {
-    let calls = |name: &str| {
-        let last = |member: &&Member| {
-            let reply = member.reply.as_ref().ok();
-            reply.and_then(|reply| reply.tool_calls.last()).is_some_and(|call| call.name == name)
-        };
-        members.iter().filter(last).count()
+/// The function that more than half of the usable replies call; where one has to be called, the one that most call,
+/// the first called among equals.
+fn called<'c>(contract: &'c Contract, members: &[Member], usable: usize) -> Option<&'c Tool> {
+    let last = |member: &Member| -> Option<usize> {
+        let name = &member.reply.as_ref().ok()?.tool_calls.last()?.name;
+        contract.tools.iter().position(|tool| tool.name == *name)
     };
-    contract.tools.iter().find(|tool| calls(&tool.name) * 2 > usable)
+    let calls: Vec<usize> = members.iter().filter_map(last).collect();
+    let count = |tool: usize| calls.iter().filter(|call| **call == tool).count();
+    let most = calls.iter().rev().copied().max_by_key(|tool| count(*tool))?;
+    let is_enough = contract.must_call || count(most) * 2 > usable;
+    contract.tools.get(most).filter(|_| is_enough)
 }
 
 /// The last object that a reply offers.

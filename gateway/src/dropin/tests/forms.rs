@@ -21,6 +21,20 @@ fn the_last_marked_verdict_counts_in_every_form() {
         ("", "Rating: [[7]]", "Rating: [[6]]", "Rating: [[8]]", "Rating: [[7]]"),
         ("", "<score>4</score>", "<score>1</score>", "<score>3</score>", "<score>3</score>"),
         ("", r"\boxed{1}", r"So \boxed{0}", r"hm \boxed{1}", r"\boxed{1}"),
+        (
+            "",
+            "**Score:** 4 - good, but long\n",
+            "Score: 2/5",
+            "Score: 4 out of 5.",
+            "**Score:** 4 - good, but long\n",
+        ),
+        (
+            "",
+            "Verdict: fail (too long, and it does not name the city)",
+            "Verdict: pass",
+            "Verdict: fail",
+            "Verdict: fail (too long, and it does not name the city)",
+        ),
         ("", "Verdict: pass", "Verdict: fail", "Verdict: pass", "Verdict: pass"),
         ("", "because\n\nY\nY", "N", "Y", "because\n\nY\nY"),
         ("", "4", "5", "2", "4"),
@@ -211,4 +225,20 @@ fn an_object_that_a_judge_quotes_is_not_its_verdict() {
     let replies = [quoting("I"), quoting("C"), quoting("C")];
     let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
     assert_eq!(said_in_text("GRADE: C or GRADE: I", &replies), replies[1]);
+}
+
+#[test]
+fn where_a_call_is_required_one_is_made() {
+    let tool = |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {"ok": {"type": "boolean"}}}}});
+    let asked = Asked {
+        tools: Some(json!([tool("approve"), tool("reject"), tool("other")])),
+        tool_choice: Some(json!("required")),
+        ..asked("Decide.")
+    };
+    let of = |names: [&str; 3]| {
+        let replies = names.map(|name| Reply::of_call(name, "{\"ok\":true}"));
+        answer_of(&fold_all(&asked, &replies)).tool_call.clone().unwrap().0
+    };
+    assert_eq!(of(["reject", "approve", "reject"]), "reject");
+    assert_eq!(of(["other", "approve", "reject"]), "other");
 }
