@@ -13,6 +13,7 @@ use super::contract::{Contract, Form, Structure, Tool};
 use super::folded::Reading;
 use super::infer;
 use super::reading::{self, Read};
+use super::repair;
 use super::shape::Shape;
 use super::text::{self, TextRead};
 use super::voters::{Voter, usable_weights};
@@ -100,6 +101,7 @@ fn of_reads<'c>(
         written: read.written,
         span: read.candidate.span,
         places: Vec::new(),
+        is_plain: true,
         body: 0..0,
     };
     panel(carrier, structure, members, reads, voter)
@@ -143,13 +145,25 @@ fn open<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
     if values.len() * 2 > usable {
         let structure = Structure::inferred(infer::shape(&values.iter().collect::<Vec<_>>()));
         let reads = structured(members, &structure, None);
-        if structure.shape != Shape::Any
+        if has_shared_key(&structure.shape, &values)
             && reads.iter().filter(|read| read.is_ok()).count() * 2 > values.len()
         {
             return of_reads(Carrier::Json, Cow::Owned(structure), members, reads);
         }
     }
     in_text(contract, members)
+}
+
+/// Whether most of the objects share a key. Lists have none to share.
+fn has_shared_key(shape: &Shape, values: &[Value]) -> bool {
+    match shape {
+        Shape::Any => false,
+        Shape::Object(fields) => fields.known.iter().any(|field| {
+            let has_it = |value: &&Value| repair::has_key(value, &field.key);
+            values.iter().filter(has_it).count() * 2 > values.len()
+        }),
+        _ => true,
+    }
 }
 
 fn is_usable(member: &Member) -> bool {
@@ -192,6 +206,11 @@ fn in_text<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
         .collect();
     let values: Vec<&Value> = reads.iter().flatten().map(|read| &read.value).collect();
     let structure = Structure::inferred(infer::shape(&values));
+    let fitting = |read: TextRead| match repair::repaired(&read.value, &structure.shape) {
+        Ok(value) => Ok(TextRead { is_plain: read.is_plain && value == read.value, value, ..read }),
+        Err(_) => Err(Abstention::Unparseable(UnparseableClass::NoVerdict)),
+    };
+    let reads: Reads<TextRead> = reads.into_iter().map(|read| read.and_then(fitting)).collect();
     let voter = |member: usize, read: TextRead| Voter {
         member,
         weight: 1.0,
@@ -199,6 +218,7 @@ fn in_text<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
         written: None,
         span: None,
         places: read.places,
+        is_plain: read.is_plain,
         body: read.body,
     };
     panel(Carrier::Text, Cow::Owned(structure), members, reads, voter)
@@ -231,6 +251,7 @@ fn free<'c>(members: &[Member]) -> Panel<'c> {
         written: None,
         span: None,
         places: Vec::new(),
+        is_plain: true,
         body,
     };
     panel(Carrier::Free, Cow::Owned(Structure::inferred(Shape::Any)), members, reads, voter)
