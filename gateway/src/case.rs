@@ -73,6 +73,9 @@ pub struct Case {
     pub source: Option<String>,
     pub sensitivity: Sensitivity,
     pub metadata: BTreeMap<String, serde_json::Value>,
+    /// In a run that judges its cases several times: the case that this is one judging of.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub repeat_of: Option<CaseId>,
 }
 
 impl Case {
@@ -82,6 +85,23 @@ impl Case {
             (Candidates::One(_), Some(_)) => Mode::Reference,
             (Candidates::One(_), None) => Mode::Pointwise,
         }
+    }
+
+    /// The same case to be judged `times` times: the first keeps the name, and all are of one source.
+    pub fn repeated(self, times: u32) -> impl Iterator<Item = Self> {
+        let is_once = times <= 1;
+        let source = self.source.clone().or_else(|| Some(self.id.0.clone()));
+        let once = is_once.then(|| self.clone());
+        let copies = (1..=if is_once { 0 } else { times }).map(move |which| {
+            let id = if which == 1 { self.id.clone() } else { CaseId(format!("{}#{which}", self.id)) };
+            Self { id, source: source.clone(), repeat_of: Some(self.id.clone()), ..self.clone() }
+        });
+        once.into_iter().chain(copies)
+    }
+
+    /// Whether it was asked before in the same run.
+    pub fn is_further_repeat(&self) -> bool {
+        self.repeat_of.as_ref().is_some_and(|first| *first != self.id)
     }
 
     /// The candidates in the case's own order.
@@ -142,6 +162,20 @@ mod tests {
 
     fn candidate(output: &str) -> Candidate {
         Candidate { output: output.to_owned(), model: None }
+    }
+
+    #[test]
+    fn repeats_of_a_case_are_of_one_source_and_only_the_first_keeps_its_name() {
+        let case = |json: serde_json::Value| Case::try_from(json).unwrap();
+        let alone = case(serde_json::json!({"id": "q", "output": "x"}));
+        assert_eq!(alone.clone().repeated(1).collect::<Vec<_>>(), [alone.clone()]);
+        let thrice: Vec<Case> = alone.repeated(3).collect();
+        let names: Vec<&str> = thrice.iter().map(|case| case.id.0.as_str()).collect();
+        assert_eq!(names, ["q", "q#2", "q#3"]);
+        assert!(thrice.iter().all(|case| case.source.as_deref() == Some("q")));
+        assert_eq!(thrice.iter().map(Case::is_further_repeat).collect::<Vec<_>>(), [false, true, true]);
+        let own = case(serde_json::json!({"id": "q", "output": "x", "source": "s"}));
+        assert!(own.repeated(2).all(|case| case.source.as_deref() == Some("s")));
     }
 
     #[test]

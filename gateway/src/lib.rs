@@ -21,6 +21,7 @@ pub mod panel;
 pub mod perimeter;
 pub mod reference;
 pub mod reload;
+pub mod repeats;
 pub mod rubric;
 pub mod run;
 pub mod settings;

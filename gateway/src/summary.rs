@@ -6,6 +6,7 @@ use aggregation::verdict::EscalationReason;
 use serde::Serialize;
 
 use crate::case::Mode;
+use crate::repeats::Repeats;
 use crate::verdict::{AbstentionKind, AbstentionReport, CaseVerdict, CriterionVerdict};
 
 /// Warnings that are kept word for word; more kinds are counted only.
@@ -38,6 +39,9 @@ pub struct RunSummary {
     pub calls_repaired: u64,
     /// Each warning once, with how many verdicts carry it.
     pub warnings: BTreeMap<String, u64>,
+    /// What a run that judges its cases several times shows of its judges.
+    #[serde(rename = "repeatability", skip_serializing_if = "Repeats::is_empty")]
+    pub repeats: Repeats,
 }
 
 /// One criterion in one mode: modes are never mixed in a mean.
@@ -94,6 +98,7 @@ impl RunSummary {
         for reason in &verdict.escalation_reasons {
             *self.escalation_reasons.entry(*reason).or_default() += 1;
         }
+        self.repeats.add(verdict);
         self.undecided += u64::from(!verdict.is_decided());
         self.failed_check += u64::from(verdict.judged().any(CriterionVerdict::is_unasked));
         for (name, criterion) in &verdict.criteria {

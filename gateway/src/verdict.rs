@@ -18,6 +18,9 @@ pub struct CaseVerdict {
     pub id: String,
     /// The case's own id.
     pub case: String,
+    /// Of a run that judges its cases several times: the case that this is one judging of.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub repeat_of: Option<String>,
     /// The run it belongs to; null for a single verdict.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,
@@ -50,6 +53,11 @@ pub struct CaseVerdict {
 }
 
 impl CaseVerdict {
+    /// The name of the case in its file, however often it was judged.
+    pub fn case_in_file(&self) -> &str {
+        self.repeat_of.as_deref().unwrap_or(&self.case)
+    }
+
     /// The criteria that judges are asked about; checks are left out.
     pub fn judged(&self) -> impl Iterator<Item = &CriterionVerdict> {
         self.criteria.values().filter(|criterion| !criterion.is_check())

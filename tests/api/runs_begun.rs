@@ -190,3 +190,16 @@ async fn only_so_many_runs_may_wait() {
     assert!(refused.header("retry-after").is_some());
     gate.open();
 }
+
+#[tokio::test]
+async fn cases_are_judged_as_often_as_was_asked() {
+    let served = served().await;
+    let mut body = cases(2);
+    body["repeat"] = json!(3);
+    body["use_cache"] = json!(true);
+    let run = begin(&served, &body).await;
+    assert_eq!(end(&served, &run).await["status"], "finished");
+    assert_eq!(served.gateway.asked().count(), 2 * 3 * 3, "each repeat is asked afresh");
+    let report = served.get(&format!("/v1/runs/{run}")).await.json();
+    assert_eq!((&report["cases"], &report["finished"]), (&json!(6), &json!(6)));
+}

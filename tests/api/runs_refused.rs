@@ -34,11 +34,12 @@ async fn every_problem_of_the_cases_is_named_with_its_place() {
             {"id": "q1", "output": "y"},
             {"id": "q5", "output": "x", "reference": "y"},
         ],
-        "concurrency": 0, "max_cost_usd": -1.0,
+        "concurrency": 0, "max_cost_usd": -1.0, "repeat": 101,
     });
     let found = refused(&served, &body).await;
     for (field, words) in [
         ("concurrency", "must be 1 to 1024"),
+        ("repeat", "must be 1 to 100"),
         ("max_cost_usd", "must be US dollars"),
         ("cases[1].outptu", "did you mean `output`?"),
         ("cases[1].metadata", "must be an object"),

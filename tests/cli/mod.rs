@@ -11,6 +11,7 @@ mod judge;
 mod learned;
 mod max_cost;
 mod refused;
+mod repeat;
 mod replay;
 mod resume;
 mod show;

@@ -21,7 +21,7 @@ use crate::engine::{IdempotentRun, NewRun, unpriced};
 use crate::in_force::InForce;
 use crate::intake::{IntakeOptions, of_values};
 use crate::panel::Panel;
-use crate::run::checks::{self, Unaskable};
+use crate::run::checks::{self, MOST_REPEATS, Unaskable};
 use crate::run::desk::MOST_WAITING;
 use crate::run::{RunFault, RunOptions, RunReport};
 use crate::store::rows::{RunKind, RunRow, WorkStatus};
@@ -45,6 +45,9 @@ pub struct RunRequest {
     /// Whether earlier judgments of the same cases may be used.
     #[serde(default = "yes")]
     pub use_cache: bool,
+    /// How often each case is judged, 1 to 100; more than once is always afresh.
+    #[serde(default = "once")]
+    pub repeat: u32,
     /// Let judges vote on answers of their own model or family.
     #[serde(default)]
     pub allow_kin: bool,
@@ -61,6 +64,10 @@ pub struct RunRequest {
 
 fn yes() -> bool {
     true
+}
+
+fn once() -> u32 {
+    1
 }
 
 /// How a run is gone on with.
@@ -224,7 +231,8 @@ pub async fn stop(State(app): State<App>, Path(id): Path<String>) -> Result<Resp
 fn options(request: &RunRequest) -> RunOptions {
     RunOptions {
         seed: request.seed,
-        use_cache: request.use_cache,
+        use_cache: request.use_cache && request.repeat == 1,
+        repeat: request.repeat,
         allow_kin: request.allow_kin,
         concurrency: request.concurrency,
         max_cost_usd: request.max_cost_usd,
@@ -244,10 +252,18 @@ fn check(in_force: &InForce, panel: &Arc<Panel>, request: RunRequest) -> Result<
     if request.concurrency.is_some_and(|n| !(1..=MOST_CONCURRENCY).contains(&n)) {
         problems.push(problem("concurrency", &format!("must be 1 to {MOST_CONCURRENCY}")));
     }
+    if !(1..=MOST_REPEATS).contains(&request.repeat) {
+        problems.push(problem("repeat", &format!("must be 1 to {MOST_REPEATS}")));
+    } else if let Some(fixed) = checks::unrepeatable(panel, request.repeat) {
+        problems.push(problem("repeat", &format!("{fixed}; hint: leave it out")));
+    }
     check_cap(panel, request.max_cost_usd, &mut problems);
     let (allow_kin, by_mode) = (request.allow_kin, request.by_mode);
-    let intake =
-        IntakeOptions { candidate_texts: checks::candidate_texts(panel), ..IntakeOptions::default() };
+    let intake = IntakeOptions {
+        candidate_texts: checks::candidate_texts(panel),
+        repeat: request.repeat.min(MOST_REPEATS),
+        ..IntakeOptions::default()
+    };
     let (cases, report) = of_values(request.cases, &intake);
     for case in &report.problems {
         let at = place(case.line);

@@ -19,6 +19,7 @@ fn case(output: &str, reference: Option<&str>) -> Case {
         source: None,
         sensitivity: Sensitivity::Internal,
         metadata: BTreeMap::new(),
+        repeat_of: None,
     }
 }
 

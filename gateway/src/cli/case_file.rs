@@ -26,6 +26,9 @@ pub(super) async fn check(
     args: &RunArgs,
     against: Option<Against>,
 ) -> Result<CheckedFile, Failure> {
+    if let Some(fixed) = checks::unrepeatable(panel, args.repeat) {
+        return Err(Failure::usage(format!("{fixed}; hint: leave --repeat out")));
+    }
     let options = IntakeOptions { against, ..options(panel, args)? };
     let (file, report) = check_cases(path, &options).await?;
     refuse_bad_cases(path, &report, args)?;
@@ -43,6 +46,7 @@ fn options(panel: &Panel, args: &RunArgs) -> Result<IntakeOptions, Failure> {
         candidate_texts: checks::candidate_texts(panel),
         from: args.from,
         against: None,
+        repeat: args.repeat,
     })
 }
 

@@ -71,7 +71,7 @@ pub(super) async fn judge_all(
         panel: Arc::clone(&job.panel),
         askers: Arc::clone(&app.in_force().askers),
         concurrency: args.jobs.map_or_else(|| usual_concurrency(&job.panel), usize::from),
-        use_cache: !args.no_cache,
+        use_cache: !args.no_cache && args.repeat == 1,
         cache_since_us: job.baseline.as_ref().map_or(0, |_| app.engine().now_us() - PINNED_FOR_US),
         resumed,
         retry_errors: args.retry_errors,
@@ -128,8 +128,12 @@ pub(super) async fn judge_all(
 
 fn announce(run_id: &str, job: &Job) {
     let Panel { name, version, judges, .. } = &*job.panel;
-    let (cases, judges) = (job.cases.report.cases, judges.len());
-    output::note(&format!("run {run_id}: {cases} cases, panel {name} {version} ({judges} judges)"));
+    let judges = judges.len();
+    let cases = match job.cases.options.repeat {
+        0 | 1 => format!("{} cases", job.cases.report.cases),
+        times => format!("{} cases, {times} times each", job.cases.report.cases / u64::from(times)),
+    };
+    output::note(&format!("run {run_id}: {cases}, panel {name} {version} ({judges} judges)"));
 }
 
 fn conclude(tally: Tally, resume: &str) -> Result<Exit, Failure> {
@@ -167,7 +171,8 @@ async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool
         let settings = RunSettings {
             seed: args.seed,
             allow_kin: args.allow_kin,
-            cache: !args.no_cache,
+            cache: !args.no_cache && args.repeat == 1,
+            repeat: args.repeat,
             baseline: job.baseline.clone(),
         };
         let run = RunRow {
@@ -199,6 +204,13 @@ async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool
                 stored.run.id, stored.run.panel_version, job.panel.version
             )),
         ));
+    }
+    let begun_with = RunSettings::of(&stored).repeat;
+    if begun_with != args.repeat {
+        return Err(Failure::usage(format!(
+            "run {} was begun with --repeat {begun_with}; hint: give the same again",
+            stored.run.id
+        )));
     }
     engine
         .reopen_run(DEFAULT_PROJECT, &stored.run.id)
@@ -250,6 +262,7 @@ fn resume_command(run_id: &str, command: &str, args: &RunArgs) -> String {
         (args.allow_kin, "--allow-kin"),
     ];
     words.extend(flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.to_owned()));
+    words.extend((args.repeat > 1).then(|| format!("--repeat {}", args.repeat)));
     words.extend(args.out.as_ref().map(|out| format!("-o {}", out.display())));
     words.push(format!("--resume {run_id}"));
     words.join(" ")

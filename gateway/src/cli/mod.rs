@@ -30,6 +30,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use self::exit::{Exit, Failure};
 use crate::gate::{Threshold, USUAL_MARGIN};
 use crate::intake::Tool;
+use crate::run::checks::MOST_REPEATS;
 
 /// A panel of LLM judges: cases in, one verdict with its evidence out.
 #[derive(Debug, Parser)]
@@ -143,6 +144,9 @@ pub struct RunArgs {
     /// Ask every judge afresh.
     #[arg(long)]
     pub no_cache: bool,
+    /// Judge every case so many times, afresh each time, and report how often the answers differ.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_REPEATS)), value_name = "N")]
+    pub repeat: u32,
     /// Stop before more is spent, in US dollars, over all sessions of a resumed run. Exit code 2 when it stops the run.
     #[arg(long, value_name = "USD", value_parser = budget::usd)]
     pub max_cost: Option<f64>,

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use aggregation::vote::Exclusion;
 
 use super::table::{Column, render};
+use crate::repeats::{RepeatMeasure, Repeatability};
 use crate::summary::{CriterionSummary, RunSummary};
 use crate::verdict::{AbstentionReport, CaseVerdict, CriterionVerdict};
 
@@ -27,6 +28,10 @@ pub fn run(summary: &RunSummary, rows: &[CaseVerdict]) -> String {
             let votes = if *count == 1 { "vote" } else { "votes" };
             let _ = writeln!(text, "{name}: {} ({count} {votes})", one_line(failure));
         }
+    }
+    if !summary.repeats.is_empty() {
+        text.push('\n');
+        text.push_str(&repeats(&summary.repeats.report()));
     }
     text.push('\n');
     let cost = summary.cost_usd.map_or_else(|| String::from("unknown"), |usd| format!("{usd:.4} USD"));
@@ -176,6 +181,42 @@ fn judges(summary: &RunSummary) -> String {
                 String::new()
             };
             vec![name.clone(), judge.votes.to_string(), judge.expected.to_string(), flips, missing.join(", ")]
+        })
+        .collect();
+    render(&columns, &rows)
+}
+
+/// How far the answers to the same question are apart.
+fn repeats(found: &[Repeatability]) -> String {
+    let columns = [
+        Column::left("same case again"),
+        Column::left("mode"),
+        Column::left("asked"),
+        Column::right("cases"),
+        Column::left("measure"),
+        Column::right("value"),
+        Column::left("95 % interval"),
+    ];
+    let rows: Vec<Vec<String>> = found
+        .iter()
+        .map(|of| {
+            let interval = match (of.low, of.high) {
+                (Some(low), Some(high)) => format!("{low:.2} to {high:.2}"),
+                (_, _) => String::new(),
+            };
+            let why = of.undefined.map(|reason| reason.to_string());
+            vec![
+                of.criterion.clone(),
+                of.mode.to_string(),
+                of.judge.clone().unwrap_or_else(|| String::from("panel")),
+                of.cases.to_string(),
+                match of.measure {
+                    RepeatMeasure::RepeatRate => String::from("pairs that differ"),
+                    RepeatMeasure::MeanDistance => String::from("mean distance"),
+                },
+                number(of.value),
+                why.unwrap_or(interval),
+            ]
         })
         .collect();
     render(&columns, &rows)

@@ -79,6 +79,7 @@ pub(super) fn verdict(work: &Work, attendance: &Attendance, judgments: &[Judgmen
     CaseVerdict {
         id: work.verdict_id.clone(),
         case: work.case.id.0.clone(),
+        repeat_of: work.case.repeat_of.as_ref().map(|first| first.0.clone()),
         run: work.in_run.then(|| work.run.to_string()),
         panel: panel.name.clone(),
         panel_version: panel.version.clone(),

@@ -31,8 +31,7 @@ impl Engine {
         let mut records = Vec::with_capacity(cases.len() * 2);
         for (position, case) in cases.iter().enumerate() {
             let text = rows::case_text(&run.project, case, panel, now_us);
-            let is_drawn =
-                plan::is_drawn_for_review(seed, &panel.version, &case.id.0, panel.random_review_share);
+            let is_drawn = plan::is_drawn_for_review(seed, panel, case);
             let position = i64::try_from(position).unwrap_or(i64::MAX);
             let place = rows::Place { project: &run.project, run: &run.id, position };
             let inclusion_ppb = rows::inclusion_ppb_of(panel, is_drawn);

@@ -187,7 +187,7 @@ impl Engine {
             budget,
             cancel,
         } = request;
-        let is_drawn = plan::is_drawn_for_review(seed, &panel.version, &case.id.0, panel.random_review_share);
+        let is_drawn = plan::is_drawn_for_review(seed, &panel, &case);
         Ok(Work {
             mode: case.mode(),
             case_hash: case.content_hash(),

@@ -234,7 +234,12 @@ pub fn lacks(judge: &Judge, field: &str) -> String {
 
 /// Whether a case is drawn for a person's review: by hash, before the first call, so nothing that the judges say
 /// can move it. The share of drawn cases tends to `share`.
-pub fn is_drawn_for_review(seed: u64, panel_version: &str, case_id: &str, share: f64) -> bool {
+pub fn is_drawn_for_review(seed: u64, panel: &Panel, case: &Case) -> bool {
+    // People see a case once, however often it is judged.
+    !case.is_further_repeat() && is_drawn(seed, &panel.version, &case.id.0, panel.random_review_share)
+}
+
+fn is_drawn(seed: u64, panel_version: &str, case_id: &str, share: f64) -> bool {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"random review");
     hasher.update(&seed.to_le_bytes());
@@ -256,10 +261,10 @@ mod tests {
 
     #[test]
     fn review_draw_is_stable_and_near_its_share() {
-        let drawn = (0..20_000).filter(|i| is_drawn_for_review(1, "b3:x", &format!("c{i}"), 0.05)).count();
+        let drawn = (0..20_000).filter(|i| is_drawn(1, "b3:x", &format!("c{i}"), 0.05)).count();
         assert!((900..1100).contains(&drawn), "{drawn} of 20000");
-        assert!(!is_drawn_for_review(1, "b3:x", "c1", 0.0));
-        assert!(is_drawn_for_review(1, "b3:x", "c1", 1.0));
-        assert_eq!(is_drawn_for_review(9, "b3:x", "c1", 0.5), is_drawn_for_review(9, "b3:x", "c1", 0.5));
+        assert!(!is_drawn(1, "b3:x", "c1", 0.0));
+        assert!(is_drawn(1, "b3:x", "c1", 1.0));
+        assert_eq!(is_drawn(9, "b3:x", "c1", 0.5), is_drawn(9, "b3:x", "c1", 0.5));
     }
 }

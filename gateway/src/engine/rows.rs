@@ -280,7 +280,8 @@ pub(super) fn of_verdict(engine: &Engine, work: &Work, verdict: &CaseVerdict) ->
         overhead_us: micros(verdict.overhead_ms),
         created_us: now_us,
     };
-    if verdict.escalated {
+    // People judge a case once, however often judges did.
+    if verdict.escalated && !work.case.is_further_repeat() {
         records.push(Record::Triage(Box::new(triage_row(engine, work, verdict, &row, now_us))));
     }
     records.push(Record::Verdict(Box::new(row)));

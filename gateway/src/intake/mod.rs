@@ -42,6 +42,8 @@ pub struct IntakeOptions {
     pub from: Option<Tool>,
     /// Pinned outputs that every case is held against.
     pub against: Option<Against>,
+    /// How often each case is judged; 0 and 1: once.
+    pub repeat: u32,
 }
 
 /// Whether a case needs the texts under judgment.

@@ -41,7 +41,8 @@ pub fn case_from_value(
 
     let Some(candidates) = candidates else { return Err(draft.problems) };
     let id = CaseId(id.unwrap_or_default());
-    let mut case = Case { id, input, candidates, reference, context, source, sensitivity, metadata };
+    let mut case =
+        Case { id, input, candidates, reference, context, source, sensitivity, metadata, repeat_of: None };
     if let Some(declared) = declared {
         draft.settle_mode(declared, &mut case, options.candidate_texts);
     }

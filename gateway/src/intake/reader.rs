@@ -1,5 +1,6 @@
 //! One case after the other from any input, with the problems of each line.
 
+use std::collections::VecDeque;
 use std::io::{self, BufReader, Read};
 
 use serde_json::Value;
@@ -24,6 +25,8 @@ pub struct CaseReader {
     ended: bool,
     /// What the first bytes look like, until the first case was read.
     suspect: Option<Tool>,
+    /// What is to be judged once more before the next case is read.
+    repeats: VecDeque<Case>,
 }
 
 /// What one line, element or row held.
@@ -82,7 +85,15 @@ impl CaseReader {
     }
 
     fn of_records(records: Records, options: IntakeOptions) -> Self {
-        Self { records, options, notes: IntakeNotes::default(), line: 0, ended: false, suspect: None }
+        Self {
+            records,
+            options,
+            notes: IntakeNotes::default(),
+            line: 0,
+            ended: false,
+            suspect: None,
+            repeats: VecDeque::new(),
+        }
     }
 
     /// Where the last returned case or problem began, from 1.
@@ -104,6 +115,9 @@ impl Iterator for CaseReader {
     type Item = Result<Case, CaseProblem>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(again) = self.repeats.pop_front() {
+            return Some(Ok(again));
+        }
         if self.ended {
             return None;
         }
@@ -140,7 +154,13 @@ impl Iterator for CaseReader {
             Some(against) => against.apply(case).map_err(|problem| vec![problem]),
             None => Ok(case),
         });
-        Some(case.map_err(|problems| CaseProblem { line, id, problems, fatal }))
+        match case {
+            Ok(case) => {
+                self.repeats = case.repeated(self.options.repeat).collect();
+                self.repeats.pop_front().map(Ok)
+            }
+            Err(problems) => Some(Err(CaseProblem { line, id, problems, fatal })),
+        }
     }
 }
 

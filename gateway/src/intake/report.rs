@@ -164,13 +164,15 @@ pub fn of_values(values: Vec<serde_json::Value>, options: &IntakeOptions) -> (Ve
         let id = readable_id(&value);
         match case_from_value(value, options, &mut report.notes) {
             Ok(case) => {
-                report.add_case(&case, line);
-                if let Some(&first_line) = first_lines.get(&case.id) {
-                    report.add_duplicate(DuplicateId { id: case.id.clone(), first_line, line });
-                } else {
-                    first_lines.insert(case.id.clone(), line);
+                for case in case.repeated(options.repeat) {
+                    report.add_case(&case, line);
+                    if let Some(&first_line) = first_lines.get(&case.id) {
+                        report.add_duplicate(DuplicateId { id: case.id.clone(), first_line, line });
+                    } else {
+                        first_lines.insert(case.id.clone(), line);
+                    }
+                    cases.push(case);
                 }
-                cases.push(case);
             }
             Err(problems) => report.add_problem(CaseProblem { line, id, problems, fatal: false }),
         }

@@ -17,6 +17,16 @@ pub fn candidate_texts(panel: &Panel) -> CandidateTexts {
     }
 }
 
+/// Most times that a case is judged in one run.
+pub const MOST_REPEATS: u32 = 100;
+
+/// Why judging the cases several times would show nothing: a recording says the same each time.
+pub fn unrepeatable(panel: &Panel, repeat: u32) -> Option<String> {
+    let mut judges = panel.judges.iter().chain(&panel.replacements).filter(|_| repeat > 1);
+    let recorded = judges.find(|judge| judge.server.provider == ProviderKind::Replay)?;
+    Some(format!("judge `{}` repeats a recording, which says the same each time", recorded.id))
+}
+
 /// Whether some cases have a reference and some have none, so that their scores are not comparable.
 pub fn mixes_references(report: &Report) -> bool {
     let kinds = BTreeSet::from([Mode::Pointwise, Mode::Reference]);

@@ -10,6 +10,9 @@ pub struct RunOptions {
     /// Of the draw for random reviews.
     pub seed: u64,
     pub use_cache: bool,
+    /// How often each case is judged; its cases are kept as often.
+    #[serde(default = "once")]
+    pub repeat: u32,
     pub allow_kin: bool,
     /// Cases in flight at once; `None`: as many as the panel's servers take.
     pub concurrency: Option<u16>,
@@ -26,6 +29,7 @@ impl RunOptions {
             seed: self.seed,
             allow_kin: self.allow_kin,
             cache: self.use_cache,
+            repeat: self.repeat,
             ..RunSettings::default()
         };
         serde_json::to_string(&settings).unwrap_or_default()
@@ -35,4 +39,8 @@ impl RunOptions {
         // Numbers and flags always serialise; an empty text would be refused when it is read.
         serde_json::to_string(self).unwrap_or_default()
     }
+}
+
+fn once() -> u32 {
+    1
 }

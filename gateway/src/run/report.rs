@@ -8,15 +8,23 @@ use crate::gate::BaselineReport;
 use crate::store::rows::{RunStatus, RunSummary, WorkState, WorkStatus};
 
 /// How a run was begun: what its row keeps as JSON.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunSettings {
     pub seed: u64,
     pub allow_kin: bool,
     pub cache: bool,
+    /// How often each case is judged.
+    pub repeat: u32,
     /// Pinned outputs that its cases were compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineReport>,
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        Self { seed: 0, allow_kin: false, cache: false, repeat: 1, baseline: None }
+    }
 }
 
 impl RunSettings {

@@ -41,6 +41,7 @@ fn options() -> String {
     RunOptions {
         seed: 0,
         use_cache: false,
+        repeat: 1,
         allow_kin: false,
         concurrency: None,
         max_cost_usd: None,

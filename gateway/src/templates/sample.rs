@@ -28,6 +28,7 @@ pub(crate) fn sample_case(mode: Mode) -> Case {
         source: None,
         sensitivity: Sensitivity::default(),
         metadata: BTreeMap::new(),
+        repeat_of: None,
     }
 }
 

@@ -273,6 +273,7 @@ fn verdict(case: &str, given: CriterionVerdict, reasons: &[EscalationReason]) ->
     CaseVerdict {
         id: String::from("01934e30-0000-7000-8000-0000000000ff"),
         case: case.to_owned(),
+        repeat_of: None,
         run: None,
         panel: String::from("default"),
         panel_version: String::from("b3:0f1e"),
