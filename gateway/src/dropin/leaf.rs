@@ -41,6 +41,7 @@ pub(super) fn kind(
         Shape::Bool => Some(LeafKind::Bool),
         Shape::Category(labels) => (labels.len() > 1).then_some(LeafKind::Category),
         Shape::Integer(_) => Some(LeafKind::Integer),
+        Shape::Levels(levels) if levels.iter().all(serde_json::Number::is_i64) => Some(LeafKind::Integer),
         Shape::Number(_) | Shape::Levels(_) => Some(LeafKind::Number),
         Shape::Nullable(inner) => kind(key, inner, votes, domains),
         Shape::Text => {

@@ -175,7 +175,7 @@ fn any_text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn the_answer_always_keeps_to_the_schema(schema in object_schema(), seeds in prop::collection::vec(any::<u64>(), 1..6)) {
@@ -283,6 +283,17 @@ proptest! {
             prop_assert!(answer.content.is_some() != answer.tool_call.is_some());
             let joined: Option<Vec<u8>> = answer.logprobs.as_ref().map(|tokens| tokens.iter().flat_map(|token| token.token.bytes.clone()).collect());
             prop_assert!(joined.is_none_or(|joined| Some(joined) == answer.content.clone().map(String::into_bytes)));
+        }
+    }
+
+    #[test]
+    fn a_unanimous_text_is_never_reworded(text in any_text(), prompt in any_text()) {
+        let replies = vec![Reply::of_text(text.as_str()); 3];
+        if let Outcome::Answer(answer) = folded(&asked(&prompt), &replies).outcome {
+            let said = said(&answer);
+            let is_json = serde_json::from_str::<Value>(said).is_ok();
+            prop_assert!(text.contains(said) || is_json, "{said:?}");
+            prop_assert!(!answer.escalated);
         }
     }
 
