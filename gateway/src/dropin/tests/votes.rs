@@ -182,8 +182,8 @@ fn partitions_are_voted_per_statement() {
         &[of(&["a", "b"], &[], &["c"]), of(&["a"], &["b"], &["c"]), of(&["c"], &["a", "b"], &[])],
     );
     assert_eq!(panel, of(&["a"], &["b"], &["c"]));
-    let item = json!({"type": "array", "items": object(&json!({"statement": {"type": "string"}, "reason": {"type": "string"}}))});
-    let schema = object(&json!({"TP": item, "FP": item, "FN": item}));
+    let statements = json!({"type": "array", "items": object(&json!({"statement": {"type": "string"}, "reason": {"type": "string"}}))});
+    let schema = object(&json!({"TP": statements, "FP": statements, "FN": statements}));
     assert_eq!(Contract::of(&asked_schema(&schema)).plan(), super::super::Plan::Panel);
     check(
         &schema,
