@@ -28,6 +28,8 @@ pub struct Contract {
     pub(super) max_tokens: Option<u32>,
     /// An object is asked for, whatever is in it.
     pub(super) asks_json: bool,
+    /// One of the tools has to be called.
+    pub(super) must_call: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -87,6 +89,7 @@ impl Contract {
             top_logprobs: asked.wants_logprobs.then_some(alternatives),
             max_tokens: asked.max_tokens,
             asks_json: format_kind(asked) == Some("json_object"),
+            must_call: asked.tool_choice.as_ref().and_then(Value::as_str) == Some("required"),
         }
     }
 

@@ -38,13 +38,28 @@ impl Domains {
     }
 
     /// The set of labels that these values come from: the first of those that hold the most of them, if that is
-    /// at least half.
-    pub(super) fn labels(&self, observed: &[&str]) -> Option<&[String]> {
-        let held =
-            |group: &[String]| observed.iter().filter(|label| group.iter().any(|own| own == *label)).count();
+    /// at least half. Labels stand as they were observed.
+    pub(super) fn labels(&self, observed: &[&str]) -> Option<Vec<String>> {
+        let exact = |own: &str, label: &str| own == label;
+        // One letter's case may be all that it says.
+        let alike =
+            |own: &str, label: &str| own.chars().count() > 1 && own.to_lowercase() == label.to_lowercase();
+        let group = self.group(observed, exact).or_else(|| self.group(observed, alike))?;
+        let as_observed = |own: &String| {
+            let is_held = group.iter().any(|label| observed.contains(&label.as_str()));
+            let spelling = observed.iter().find(|label| !is_held && alike(own, label));
+            spelling.map_or_else(|| own.clone(), |label| (*label).to_owned())
+        };
+        Some(group.iter().map(as_observed).collect())
+    }
+
+    fn group(&self, observed: &[&str], is_same: impl Fn(&str, &str) -> bool) -> Option<&Vec<String>> {
+        let held = |group: &[String]| {
+            observed.iter().filter(|label| group.iter().any(|own| is_same(own, label))).count()
+        };
         let most = self.groups.iter().map(|group| held(group)).max().filter(|most| *most > 0)?;
-        let group = self.groups.iter().find(|group| held(group) == most)?;
-        (most * 2 >= observed.len()).then_some(group)
+        let group = self.groups.iter().find(|group| held(group) == most);
+        group.filter(|_| most * 2 >= observed.len())
     }
 
     /// How the prompt spells this label; as written where it stands so, or where two could be meant.
@@ -186,7 +201,7 @@ mod tests {
         ] {
             assert_eq!(
                 of(text).labels(&[observed]),
-                Some(&labels.iter().map(|l| (*l).to_owned()).collect::<Vec<_>>()[..]),
+                Some(labels.iter().map(|l| (*l).to_owned()).collect::<Vec<_>>()),
                 "{text}"
             );
         }

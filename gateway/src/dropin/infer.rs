@@ -13,6 +13,12 @@ pub(super) fn shape(values: &[&Value]) -> Shape {
     shape_at(values, 0)
 }
 
+/// An integer if every judge wrote one: `4.0` is one beside a `4`.
+fn are_integers(numbers: &[&Value]) -> bool {
+    let is_whole = |value: &&Value| value.as_number().is_some_and(|number| repair::whole(number).is_some());
+    numbers.iter().all(is_whole) && numbers.iter().any(|value| value.is_i64() || value.is_u64())
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Bool,
@@ -28,10 +34,7 @@ fn shape_at(values: &[&Value], depth: usize) -> Shape {
     let of_kind: Vec<&Value> = given.iter().copied().filter(|value| kind_of(value) == Some(kind)).collect();
     let shape = match kind {
         Kind::Bool => Shape::Bool,
-        // An integer if every judge wrote an integer.
-        Kind::Number if of_kind.iter().all(|value| value.is_i64() || value.is_u64()) => {
-            Shape::Integer(Bounds::default())
-        }
+        Kind::Number if are_integers(&of_kind) => Shape::Integer(Bounds::default()),
         Kind::Number => Shape::Number(Bounds::default()),
         Kind::Text => Shape::Text,
         Kind::List => {
@@ -46,21 +49,42 @@ fn shape_at(values: &[&Value], depth: usize) -> Shape {
 
 /// Keys in order of appearance; required are those that more than half of the objects have and that hold a verdict.
 fn fields(objects: &[&Value], depth: usize) -> Fields {
-    let mut keys: Vec<&String> = Vec::new();
-    for object in objects.iter().filter_map(|object| object.as_object()) {
-        for key in object.keys() {
-            if !keys.contains(&key) {
-                keys.push(key);
-            }
-        }
-    }
-    let known = keys.into_iter().map(|key| {
-        let values: Vec<&Value> = objects.iter().filter_map(|object| object.get(key)).collect();
+    let known = keys(objects).into_iter().map(|key| {
+        let values: Vec<&Value> = objects.iter().filter_map(|object| member(object, key)).collect();
         let shape = shape_at(&values, depth + 1);
         let is_required = values.len() * 2 > objects.len() && shape.holds_verdict(key);
         Field { key: key.clone(), shape, is_required }
     });
     Fields { known: known.collect(), others: Others::Ignored }
+}
+
+/// Every key once; of spellings that differ in case only, and never stand in one object, the most frequent.
+fn keys<'v>(objects: &[&'v Value]) -> Vec<&'v String> {
+    let mut spellings: Vec<(&String, usize)> = Vec::new();
+    for key in objects.iter().filter_map(|object| object.as_object()).flat_map(|object| object.keys()) {
+        match spellings.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, count)) => *count += 1,
+            None => spellings.push((key, 1)),
+        }
+    }
+    let stand_together =
+        |a: &str, b: &str| objects.iter().any(|object| object.get(a).is_some() && object.get(b).is_some());
+    let is_outdone = |index: usize, key: &str, count: usize| {
+        spellings.iter().enumerate().any(|(other, (known, more))| {
+            other != index
+                && known.eq_ignore_ascii_case(key)
+                && (*more, index) > (count, other)
+                && !stand_together(known, key)
+        })
+    };
+    let kept = spellings.iter().enumerate().filter(|(index, (key, count))| !is_outdone(*index, key, *count));
+    kept.map(|(_, (key, _))| *key).collect()
+}
+
+/// Under this key, or under one that differs in case only.
+fn member<'v>(object: &'v Value, key: &str) -> Option<&'v Value> {
+    let mut alike = object.as_object()?.iter().filter(|(own, _)| own.eq_ignore_ascii_case(key));
+    object.get(key).or_else(|| alike.next().map(|(_, value)| value))
 }
 
 /// What more than half of the values are. Texts that can be read as the other kind do not stand against it.

@@ -41,6 +41,7 @@ pub(super) fn kind(
         Shape::Bool => Some(LeafKind::Bool),
         Shape::Category(labels) => (labels.len() > 1).then_some(LeafKind::Category),
         Shape::Integer(_) => Some(LeafKind::Integer),
+        Shape::Levels(levels) if levels.iter().all(serde_json::Number::is_i64) => Some(LeafKind::Integer),
         Shape::Number(_) | Shape::Levels(_) => Some(LeafKind::Number),
         Shape::Nullable(inner) => kind(key, inner, votes, domains),
         Shape::Text => {
@@ -114,7 +115,7 @@ fn spelled(
         .collect();
     let observed: Vec<&str> = votes.iter().flatten().filter_map(Value::as_str).collect();
     let domain = domains.labels(&observed).map(|labels| {
-        let mut all: Vec<Value> = labels.iter().map(|label| Value::from(label.as_str())).collect();
+        let mut all: Vec<Value> = labels.into_iter().map(Value::from).collect();
         for label in observed {
             if !all.iter().any(|known| known == label) {
                 all.push(label.into());
@@ -125,19 +126,25 @@ fn spelled(
     (domain, votes)
 }
 
-/// The prompt's spelling, else the most frequent one that differs in case only. One letter's case may be all that it says.
+/// One spelling for labels that differ in case only: as written where all agree, else the prompt's, else the most
+/// frequent one. One letter's case may be all that it says.
 fn common(text: &str, written: &[String], domains: &Domains) -> String {
-    if let Some(spelling) = domains.spelling(text) {
-        return spelling.to_owned();
-    }
-    if text.chars().count() < 2 {
+    let is_alike = |other: &&String| other.to_lowercase() == text.to_lowercase();
+    let alike: Vec<&String> = written.iter().filter(is_alike).collect();
+    if alike.iter().all(|other| *other == text) {
         return text.to_owned();
     }
-    let count = |spelling: &str| written.iter().filter(|other| other.as_str() == spelling).count();
-    let alike = written.iter().filter(|other| other.to_lowercase() == text.to_lowercase());
-    // The first of the most frequent ones.
-    let most = alike.rev().max_by_key(|other| count(other));
-    most.map_or_else(|| text.to_owned(), Clone::clone)
+    let count = |spelling: &str| alike.iter().filter(|other| other.as_str() == spelling).count();
+    let is_letter = text.chars().count() < 2;
+    let most = alike.iter().map(|other| count(other)).max().unwrap_or(0);
+    let mut leading = alike.iter().filter(|other| count(other) == most);
+    let first = leading.next();
+    let is_clear = most > 1 && leading.all(|other| Some(other) == first);
+    match (domains.spelling(text), first) {
+        (Some(spelling), _) if is_letter || !is_clear => spelling.to_owned(),
+        (_, Some(first)) if !is_letter => (*first).clone(),
+        (_, _) => text.to_owned(),
+    }
 }
 
 fn category(

@@ -9,11 +9,12 @@ use crate::engine::reply::Unscaled;
 
 use super::asked::{Member, Reply};
 use super::candidates;
-use super::contract::{Contract, Form, Structure};
+use super::contract::{Contract, Form, Structure, Tool};
 use super::exchange;
 use super::folded::Reading;
 use super::infer;
 use super::reading::{self, Read};
+use super::repair;
 use super::shape::Shape;
 use super::text::{self, TextRead};
 use super::voters::{Voter, usable_weights};
@@ -160,6 +161,7 @@ fn of_reads<'c>(
         written: read.written,
         span: read.candidate.span,
         places: Vec::new(),
+        is_plain: true,
         body: 0..0,
     };
     panel(carrier, structure, members, reads, voter)
@@ -203,13 +205,25 @@ fn open<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
     if values.len() * 2 > usable {
         let structure = Structure::inferred(infer::shape(&values.iter().collect::<Vec<_>>()));
         let reads = structured(members, &structure, None);
-        if structure.shape != Shape::Any
+        if has_shared_key(&structure.shape, &values)
             && reads.iter().filter(|read| read.is_ok()).count() * 2 > values.len()
         {
             return of_reads(Carrier::Json, Cow::Owned(structure), members, reads);
         }
     }
     in_text(contract, members)
+}
+
+/// Whether most of the objects share a key. Lists have none to share.
+fn has_shared_key(shape: &Shape, values: &[Value]) -> bool {
+    match shape {
+        Shape::Any => false,
+        Shape::Object(fields) => fields.known.iter().any(|field| {
+            let has_it = |value: &&Value| repair::has_key(value, &field.key);
+            values.iter().filter(has_it).count() * 2 > values.len()
+        }),
+        _ => true,
+    }
 }
 
 fn is_usable(member: &Member) -> bool {
@@ -219,20 +233,18 @@ fn is_usable(member: &Member) -> bool {
     })
 }
 
-/// The function that more than half of the usable replies call.
-fn called<'c>(
-    contract: &'c Contract,
-    members: &[Member],
-    usable: usize,
-) -> Option<&'c super::contract::Tool> {
-    let calls = |name: &str| {
-        let last = |member: &&Member| {
-            let reply = member.reply.as_ref().ok();
-            reply.and_then(|reply| reply.tool_calls.last()).is_some_and(|call| call.name == name)
-        };
-        members.iter().filter(last).count()
+/// The function that more than half of the usable replies call; where one has to be called, the one that most call,
+/// the first called among equals.
+fn called<'c>(contract: &'c Contract, members: &[Member], usable: usize) -> Option<&'c Tool> {
+    let last = |member: &Member| -> Option<usize> {
+        let name = &member.reply.as_ref().ok()?.tool_calls.last()?.name;
+        contract.tools.iter().position(|tool| tool.name == *name)
     };
-    contract.tools.iter().find(|tool| calls(&tool.name) * 2 > usable)
+    let calls: Vec<usize> = members.iter().filter_map(last).collect();
+    let count = |tool: usize| calls.iter().filter(|call| **call == tool).count();
+    let most = calls.iter().rev().copied().max_by_key(|tool| count(*tool))?;
+    let is_enough = contract.must_call || count(most) * 2 > usable;
+    contract.tools.get(most).filter(|_| is_enough)
 }
 
 /// The last object that a reply offers.
@@ -254,6 +266,11 @@ fn in_text<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
         .collect();
     let values: Vec<&Value> = reads.iter().flatten().map(|read| &read.value).collect();
     let structure = Structure::inferred(infer::shape(&values));
+    let fitting = |read: TextRead| match repair::repaired(&read.value, &structure.shape) {
+        Ok(value) => Ok(TextRead { is_plain: read.is_plain && value == read.value, value, ..read }),
+        Err(_) => Err(Abstention::Unparseable(UnparseableClass::NoVerdict)),
+    };
+    let reads: Reads<TextRead> = reads.into_iter().map(|read| read.and_then(fitting)).collect();
     let voter = |member: usize, read: TextRead| Voter {
         member,
         is_reversed: false,
@@ -262,6 +279,7 @@ fn in_text<'c>(contract: &'c Contract, members: &[Member]) -> Panel<'c> {
         written: None,
         span: None,
         places: read.places,
+        is_plain: read.is_plain,
         body: read.body,
     };
     panel(Carrier::Text, Cow::Owned(structure), members, reads, voter)
@@ -295,6 +313,7 @@ fn free<'c>(members: &[Member]) -> Panel<'c> {
         written: None,
         span: None,
         places: Vec::new(),
+        is_plain: true,
         body,
     };
     panel(Carrier::Free, Cow::Owned(Structure::inferred(Shape::Any)), members, reads, voter)

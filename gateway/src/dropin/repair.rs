@@ -154,6 +154,11 @@ fn object(value: &Value, fields: &Fields) -> Result<Value, Misfit> {
     if is_complete { Ok(Value::Object(out)) } else { Err(Misfit::Form) }
 }
 
+/// Whether an object has this key, in whatever case.
+pub(super) fn has_key(value: &Value, key: &str) -> bool {
+    value.as_object().is_some_and(|members| members.keys().any(|own| own.eq_ignore_ascii_case(key)))
+}
+
 /// The schema's key for one that was written in another case.
 fn known_key<'k>(key: &'k str, given: &Map<String, Value>, fields: &'k Fields) -> &'k str {
     if fields.known.iter().any(|field| field.key == key) {

@@ -14,12 +14,12 @@ use super::voters::{Voter, same};
 use super::words;
 
 /// A voter, how many leaves it agrees on, whether its value and its bytes can go out, its distance and weight.
-type Standing = (usize, usize, (bool, bool), f64, f64);
+type Standing = (usize, usize, (bool, bool), f64, (bool, f64));
 
 /// Where a leaf stands in the value that goes out.
 pub(super) type Located = Vec<(usize, Vec<Step>)>;
 
-/// Voters by how well they speak for the panel, the best first: most leaves agree, then whole replies, nearest
+/// Voters by how well they speak for the panel, the best first: in the form, most leaves agree, then whole replies, nearest
 /// numbers, weight, order.
 pub(super) fn ranked(voters: &[Voter], leaves: &[Leaf], node: &Node) -> Vec<usize> {
     let values: Vec<Option<&Value>> = voters.iter().map(|voter| Some(&voter.value)).collect();
@@ -31,7 +31,7 @@ pub(super) fn ranked(voters: &[Voter], leaves: &[Leaf], node: &Node) -> Vec<usiz
             let (value, _) = assemble(node, index, &values, leaves);
             let distance: f64 = leaves.iter().map(|leaf| leaf.distance(index)).sum();
             let is_whole = value.as_ref() == Some(&voter.value);
-            (index, agreeing, (is_whole, voter.written.is_some()), distance, voter.weight)
+            (index, agreeing, (is_whole, voter.written.is_some()), distance, (voter.is_plain, voter.weight))
         })
         .collect();
     if leaves.is_empty() {
@@ -40,10 +40,11 @@ pub(super) fn ranked(voters: &[Voter], leaves: &[Leaf], node: &Node) -> Vec<usiz
         return keys.into_iter().map(|key| key.0).collect();
     }
     keys.sort_by(|a, b| {
-        (b.1.cmp(&a.1))
+        (b.4.0.cmp(&a.4.0))
+            .then(b.1.cmp(&a.1))
             .then(b.2.cmp(&a.2))
             .then(a.3.total_cmp(&b.3))
-            .then(b.4.total_cmp(&a.4))
+            .then(b.4.1.total_cmp(&a.4.1))
             .then(a.0.cmp(&b.0))
     });
     keys.into_iter().map(|key| key.0).collect()

@@ -21,6 +21,8 @@ pub(super) struct Voter {
     pub(super) span: Option<Range<usize>>,
     /// Text forms: where each value stands in the member's text, which may be several places.
     pub(super) places: Vec<(Vec<Step>, Vec<Range<usize>>)>,
+    /// Whether the reply keeps to the form as it stands, so that its words may carry the panel's verdict.
+    pub(super) is_plain: bool,
     /// Text forms: the part of the reply that goes out.
     pub(super) body: Range<usize>,
 }

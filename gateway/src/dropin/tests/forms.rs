@@ -21,6 +21,20 @@ fn the_last_marked_verdict_counts_in_every_form() {
         ("", "Rating: [[7]]", "Rating: [[6]]", "Rating: [[8]]", "Rating: [[7]]"),
         ("", "<score>4</score>", "<score>1</score>", "<score>3</score>", "<score>3</score>"),
         ("", r"\boxed{1}", r"So \boxed{0}", r"hm \boxed{1}", r"\boxed{1}"),
+        (
+            "",
+            "**Score:** 4 - good, but long\n",
+            "Score: 2/5",
+            "Score: 4 out of 5.",
+            "**Score:** 4 - good, but long\n",
+        ),
+        (
+            "",
+            "Verdict: fail (too long, and it does not name the city)",
+            "Verdict: pass",
+            "Verdict: fail",
+            "Verdict: fail (too long, and it does not name the city)",
+        ),
         ("", "Verdict: pass", "Verdict: fail", "Verdict: pass", "Verdict: pass"),
         ("", "because\n\nY\nY", "N", "Y", "because\n\nY\nY"),
         ("", "4", "5", "2", "4"),
@@ -211,4 +225,64 @@ fn an_object_that_a_judge_quotes_is_not_its_verdict() {
     let replies = [quoting("I"), quoting("C"), quoting("C")];
     let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
     assert_eq!(said_in_text("GRADE: C or GRADE: I", &replies), replies[1]);
+}
+
+#[test]
+fn where_a_call_is_required_one_is_made() {
+    let tool = |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {"ok": {"type": "boolean"}}}}});
+    let asked = Asked {
+        tools: Some(json!([tool("approve"), tool("reject"), tool("other")])),
+        tool_choice: Some(json!("required")),
+        ..asked("Decide.")
+    };
+    let of = |names: [&str; 3]| {
+        let replies = names.map(|name| Reply::of_call(name, "{\"ok\":true}"));
+        answer_of(&fold_all(&asked, &replies)).tool_call.clone().unwrap().0
+    };
+    assert_eq!(of(["reject", "approve", "reject"]), "reject");
+    assert_eq!(of(["other", "approve", "reject"]), "other");
+}
+
+#[test]
+fn the_words_come_from_a_reply_that_keeps_to_the_form() {
+    for (replies, out) in [
+        (["The answer is Yes", "Yes", "No"], "Yes"),
+        (["**Yes**", "Yes", "No"], "Yes"),
+        (["\"Yes\"", "No", "Yes"], "Yes"),
+        (["```\nYes\n```", "Yes", "No"], "Yes"),
+        (["GRADE：Ｃ", "GRADE: C", "GRADE: I"], "GRADE: C"),
+        (["[RESULT] 4.0", "[RESULT] 4", "[RESULT] 3"], "[RESULT] 4"),
+        (["**Yes**", "**Yes**", "**No**"], "**Yes**"),
+    ] {
+        assert_eq!(said_in_text("Yes or No", &replies), out, "{replies:?}");
+    }
+}
+
+#[test]
+fn what_is_no_verdict_of_the_form_abstains() {
+    for replies in [
+        ["[RESULT] four", "[RESULT] 4", "[RESULT] 4"],
+        ["Rating: [[rating]]", "[RESULT] 4", "[RESULT] 4"],
+        ["Yes or No", "[RESULT] 4", "[RESULT] 4"],
+        ["<think>[RESULT] 5", "[RESULT] 4", "[RESULT] 4"],
+        ["{\"score\": 1}", "[RESULT] 4", "[RESULT] 4"],
+    ] {
+        let folded = fold_all(&asked("1 to 5"), &replies.map(Reply::of_text));
+        let reading = Reading::Abstained(Abstention::Unparseable(UnparseableClass::NoVerdict));
+        assert_eq!(folded.readings[0], reading, "{replies:?}");
+        assert_eq!(said(answer_of(&folded)), "[RESULT] 4");
+    }
+}
+
+#[test]
+fn keys_are_one_whatever_their_case() {
+    assert_eq!(said_in_text("", &["Verdict:yes", "Verdict: no", "verdict: yes"]), "Verdict:yes");
+    assert_eq!(said_in_text("", &["{\"SCORE\":4}", "{\"score\":4}", "{\"score\":3}"]), "{\"score\":4}");
+}
+
+#[test]
+fn objects_without_a_common_key_are_free_text() {
+    let replies = ["{\"score\":1}", "{\"rating\":4}", "{\"level\":2}"];
+    let folded = fold_all(&asked(""), &replies.map(Reply::of_text));
+    assert_eq!((said(answer_of(&folded)), folded.leaves.len()), (replies[0], 0));
 }

@@ -175,7 +175,7 @@ fn any_text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn the_answer_always_keeps_to_the_schema(schema in object_schema(), seeds in prop::collection::vec(any::<u64>(), 1..6)) {
@@ -212,6 +212,25 @@ proptest! {
                 prop_assert!(leaf.value == other.value || values[0].is_some() && values[0] == values[1], "{leaf:?} {other:?}");
             }
         }
+    }
+
+    #[test]
+    fn statements_in_any_order_get_the_same_verdicts(votes in prop::collection::vec((prop::collection::vec(0_i64..2, 4), any::<u64>()), 1..6)) {
+        let reply = |(verdicts, seed): &(Vec<i64>, u64)| {
+            let mut order: Vec<usize> = (0..verdicts.len()).collect();
+            order.sort_by_key(|index| (index + 1).wrapping_mul(usize::try_from(seed % 7919).unwrap()) % 7);
+            let list: Vec<Value> = order.iter().map(|index| json!({"statement": format!("Statement {index}."), "verdict": verdicts[*index]})).collect();
+            Reply::of_text(json!({"statements": list}).to_string())
+        };
+        let folded = folded(&asked(""), &votes.iter().map(reply).collect::<Vec<_>>());
+        let panel = json_of(answer_of(&folded));
+        for element in panel["statements"].as_array().unwrap() {
+            let index: usize = element["statement"].as_str().unwrap()[10..11].parse().unwrap();
+            let mut given: Vec<i64> = votes.iter().map(|(verdicts, _)| verdicts[index]).collect();
+            given.sort_unstable();
+            prop_assert_eq!(&element["verdict"], &json!(given[(given.len() - 1) / 2]));
+        }
+        prop_assert_eq!(panel["statements"].as_array().unwrap().len(), 4);
     }
 
     #[test]
@@ -264,6 +283,17 @@ proptest! {
             prop_assert!(answer.content.is_some() != answer.tool_call.is_some());
             let joined: Option<Vec<u8>> = answer.logprobs.as_ref().map(|tokens| tokens.iter().flat_map(|token| token.token.bytes.clone()).collect());
             prop_assert!(joined.is_none_or(|joined| Some(joined) == answer.content.clone().map(String::into_bytes)));
+        }
+    }
+
+    #[test]
+    fn a_unanimous_text_is_never_reworded(text in any_text(), prompt in any_text()) {
+        let replies = vec![Reply::of_text(text.as_str()); 3];
+        if let Outcome::Answer(answer) = folded(&asked(&prompt), &replies).outcome {
+            let said = said(&answer);
+            let is_json = serde_json::from_str::<Value>(said).is_ok();
+            prop_assert!(text.contains(said) || is_json, "{said:?}");
+            prop_assert!(!answer.escalated);
         }
     }
 

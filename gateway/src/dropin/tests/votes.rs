@@ -182,8 +182,8 @@ fn partitions_are_voted_per_statement() {
         &[of(&["a", "b"], &[], &["c"]), of(&["a"], &["b"], &["c"]), of(&["c"], &["a", "b"], &[])],
     );
     assert_eq!(panel, of(&["a"], &["b"], &["c"]));
-    let item = json!({"type": "array", "items": object(&json!({"statement": {"type": "string"}, "reason": {"type": "string"}}))});
-    let schema = object(&json!({"TP": item, "FP": item, "FN": item}));
+    let statements = json!({"type": "array", "items": object(&json!({"statement": {"type": "string"}, "reason": {"type": "string"}}))});
+    let schema = object(&json!({"TP": statements, "FP": statements, "FN": statements}));
     assert_eq!(Contract::of(&asked_schema(&schema)).plan(), super::super::Plan::Panel);
     check(
         &schema,
@@ -265,4 +265,13 @@ fn disagreement_is_reported_where_a_scale_is_known() {
     assert_eq!(found[2], None);
     assert_eq!(folded.disagreement(), found[1]);
     assert_eq!(folded.leaves[1].domain.as_ref().map(Vec::len), Some(5));
+}
+
+#[test]
+fn what_breaks_the_schema_when_put_together_gives_way_to_a_whole_reply() {
+    let schema = object(&json!({"score": {"type": "number", "minimum": 0, "maximum": 1, "multipleOf": 0.5}}));
+    let replies = ["{\"score\":0.5}", "{\"score\":1.0}"].map(Reply::of_text);
+    let folded = fold_all(&asked_schema(&schema), &replies);
+    assert_eq!(said(answer_of(&folded)), "{\"score\":0.5}");
+    assert_eq!((folded.leaves[0].decided_by, &folded.leaves[0].value), (DecidedBy::Whole, &json!(0.5)));
 }

@@ -92,7 +92,7 @@ impl Form {
             Self::Statements => statements(own),
             Self::Marks => marks(own),
             Self::Result => last(&RESULT, own, VERDICT),
-            Self::DoubleBracket => last(&DOUBLE, own, DOUBLE_BRACKET),
+            Self::DoubleBracket => last(&DOUBLE, own, DOUBLE_BRACKET).into_iter().map(compared).collect(),
             Self::Grade => last(&GRADE, own, VERDICT),
             Self::Boxed => last(&BOXED, own, VERDICT),
             Self::Tags => tags(own),
@@ -134,6 +134,13 @@ fn captured(found: &Captures<'_>, group: usize, key: &str) -> Option<Place> {
 
 fn last(pattern: &Regex, own: &str, key: &str) -> Vec<Place> {
     pattern.captures_iter(own).last().and_then(|found| captured(&found, 1, key)).into_iter().collect()
+}
+
+/// `A > B` is `A>B`.
+fn compared(place: Place) -> Place {
+    let is_comparison = place.text.contains(['<', '>', '=']);
+    let text = if is_comparison { place.text.replace(' ', "") } else { place.text };
+    Place { text, ..place }
 }
 
 fn statements(own: &str) -> Vec<Place> {
@@ -221,19 +228,21 @@ fn label_in(line: &str) -> Option<Range<usize>> {
     let rest = line.trim_start_matches(is_mark);
     let start = line.len() - rest.len();
     let inner = rest.trim_end_matches(is_mark);
-    (!inner.is_empty() && is_short(inner)).then(|| start..start + inner.len())
+    let is_json = inner.contains(['{', '}', '[', ']', '"']);
+    (!inner.is_empty() && !is_json && is_short(inner)).then(|| start..start + inner.len())
 }
 
 /// What the panel's replies have in common: keys that more than half of them have, labels of several words only where
 /// they recur or the prompt offers them.
 pub(super) fn common(
     form: Form,
-    found: Vec<Option<Vec<Place>>>,
+    mut found: Vec<Option<Vec<Place>>>,
     domains: &Domains,
 ) -> Vec<Option<Vec<Place>>> {
     let replies = found.iter().flatten().count();
     match form {
         Form::Lines | Form::Tags => {
+            unify_keys(&mut found);
             let has = |key: &str| {
                 found.iter().flatten().filter(|places| places.iter().any(|p| p.key == key)).count()
             };
@@ -269,6 +278,17 @@ pub(super) fn common(
         }
         Form::Statements | Form::Marks | Form::Result | Form::DoubleBracket | Form::Grade | Form::Boxed => {
             found
+        }
+    }
+}
+
+/// One spelling for keys that differ in case only: the first.
+fn unify_keys(found: &mut [Option<Vec<Place>>]) {
+    let mut known: Vec<String> = Vec::new();
+    for place in found.iter_mut().flatten().flatten() {
+        match known.iter().find(|key| key.to_lowercase() == place.key.to_lowercase()) {
+            Some(key) => place.key.clone_from(key),
+            None => known.push(place.key.clone()),
         }
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct TextRead {
     pub(super) value: Value,
     /// Where each value stands in the reply.
     pub(super) places: Vec<(Vec<Step>, Vec<Range<usize>>)>,
+    /// In the form as it stands, without marks around it and signs that look alike.
+    pub(super) is_plain: bool,
     /// The part of the reply that goes out.
     pub(super) body: Range<usize>,
 }
@@ -46,6 +48,7 @@ pub(super) fn read(
     let reads = replies.iter().zip(&readable).zip(&found).map(|((reply, read), places)| {
         let (Some(reply), Some(read)) = (reply, read) else { return Err(Abstention::Refused) };
         let late;
+        let is_in_form = places.is_some();
         let places = if let Some(places) = places {
             places
         } else {
@@ -53,7 +56,8 @@ pub(super) fn read(
                 form.only_label(read, &observed).ok_or_else(|| reading::without_value(reply, read, None))?;
             &late
         };
-        taken(reply, read, form, places, contract)
+        let taken = taken(reply, read, form, places, contract)?;
+        Ok(TextRead { is_plain: taken.is_plain && is_in_form, ..taken })
     });
     Some(reads.collect())
 }
@@ -126,7 +130,23 @@ fn taken(
         places.push((path, spans));
     }
     let body = body(reply, read, form, end, &places, contract);
-    Ok(TextRead { value: Value::Object(value), places, body })
+    let is_plain = is_plain(reply, form, found, &places);
+    Ok(TextRead { value: Value::Object(value), places, is_plain, body })
+}
+
+/// Whether the values stand in the reply as they were read, and a label is alone on its line.
+fn is_plain(reply: &Reply, form: Form, found: &[Place], places: &[(Vec<Step>, Vec<Range<usize>>)]) -> bool {
+    let text = reply.text.as_str();
+    let is_alone = |span: &Range<usize>| {
+        let before = text.get(..span.start).unwrap_or_default();
+        let behind = text.get(span.end..).unwrap_or_default();
+        (before.is_empty() || before.ends_with('\n'))
+            && behind.trim_start_matches(['.', ' ', '\t', '\n']).is_empty()
+    };
+    found.iter().zip(places).all(|(place, (_, spans))| {
+        let last = spans.last().filter(|span| text.get((*span).clone()) == Some(place.text.as_str()));
+        last.is_some_and(|span| form != Form::Label || is_alone(span))
+    })
 }
 
 /// Without leaked reasoning. Nothing stands behind `[RESULT] v`, and nothing but the verdict where only that has room.

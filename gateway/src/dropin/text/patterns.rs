@@ -24,7 +24,7 @@ pub(super) static TAG: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"<([A-Za-z][\w-]{0,40})>\s*([^<>\n]{1,40}?)\s*</([A-Za-z][\w-]{0,40})>"));
 pub(super) static LINE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?m)^[ \t]*(?:[-*#>]+[ \t]+)?[*_]*(\p{L}[\p{L}\p{N} _-]{0,30}?)[*_]*[ \t]*:[ \t*_]*(?:([+-]?\d+(?:\.\d+)?)(?:[ \t]*/[ \t]*\d+)?|([^\n:*]{1,40}?))[*_.%]*[ \t]*$",
+        r"(?m)^[ \t]*(?:[-*#>]+[ \t]+)?[*_]*(\p{L}[\p{L}\p{N} _-]{0,30}?)[*_]*[ \t]*:[ \t*_]*(?:([+-]?\d+(?:\.\d+)?)%?(?:[ \t]*(?:/|out of)[ \t]*\d+)?(?:[ \t]*[-–—,;(][^\n]*)?|([^\n:*]{1,40}?)(?:[ \t]+[-–—(][^\n]*)?)[*_.]*[ \t]*$",
     )
 });
 pub(super) static FINAL_VERDICTS: LazyLock<Regex> = LazyLock::new(|| {

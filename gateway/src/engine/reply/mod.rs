@@ -13,6 +13,8 @@
 //! 7. `decide`: the final marker decides, valid or not, and what contradicts it makes it ambiguous;
 //! 8. `refusal`: only where nothing claims to be a verdict.
 //!
+//! `unscaled` offers steps 2 to 4 for replies whose scale nobody declared.
+//!
 //! Each step is linear in the reply's length. Knows nothing of judges, templates, orders and votes: the value of a
 //! pair is as displayed, A being the candidate shown first.
 
