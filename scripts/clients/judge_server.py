@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A scripted judge behind an OpenAI-compatible API, for tests of eval clients. Standard library only.
 
-  scripts/clients/judge_server.py [--port N] [--leaning 0.9] [--replies NAME,…] [--fail STATUS:TIMES]…
+  scripts/clients/judge_server.py [--port N] [--leaning 0.9] [--replies NAME,…] [--manner MANNER] [--fail STATUS:TIMES]…
 
 Serves chat completions (plain and streamed), responses, embeddings and models, with and without /v1. What it answers follows from
 the form that a request asks for and from its leaning (`judge_replies.py`); --replies adds the rules of `replies/NAME.json`.
@@ -35,9 +35,11 @@ def main():
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--leaning", type=float, default=1.0, help="from 0, finds fault, to 1, approves")
     parser.add_argument("--replies", default="", metavar="NAME,…")
+    parser.add_argument("--manner", choices=MANNERS, help="a way of answering beside the form that was asked for")
     parser.add_argument("--fail", action="append", default=[], metavar="STATUS:TIMES", help="answer the next requests with an error")
     options = parser.parse_args()
     judge = JudgeServer(options.leaning, port=options.port)
+    judge.manner = options.manner
     judge.rules = [rule for name in options.replies.split(",") if name for rule in rules_of(name)]
     for fault in options.fail:
         status, _, times = fault.partition(":")
@@ -56,10 +58,10 @@ def rules_of(name):
 
 
 class JudgeServer:
-    """Listens on loopback from threads of its own until the program ends."""
+    """Listens on loopback from threads of its own until the program ends. Its manner is one of `MANNERS`, or none."""
 
     def __init__(self, leaning, port=0):
-        self.leaning, self.rules = leaning, []
+        self.leaning, self.rules, self.manner = leaning, [], None
         self.requests = collections.Counter()
         self._faults, self._lock, self._ids = [], threading.Lock(), itertools.count(1)
         judge = self
@@ -168,6 +170,9 @@ def error_body(message):
 
 def chat(body, reply, judge):
     message, finish = {"role": "assistant", "content": reply.text, "refusal": None}, "stop"
+    if judge.manner:
+        reply = MANNERS[judge.manner](reply)
+        message |= {"content": reply.text, "refusal": None if reply.pieces else "I would rather not judge this."}
     if reply.tool:
         function = {"name": reply.tool, "arguments": reply.text}
         call = {"id": judge.new_id("call"), "type": "function", "function": function}
@@ -182,6 +187,29 @@ def chat(body, reply, judge):
         "id": judge.new_id("chatcmpl"), "object": "chat.completion", "created": 1, "model": body.get("model"),
         "choices": choices, "usage": USAGE,
     }
+
+
+def fenced(reply):
+    """JSON as many models write it: in a fence, after a sentence."""
+    return surrounded(reply, "Here is my judgement:\n```json\n", "\n```")
+
+
+def talkative(reply):
+    """JSON between prose, of which one part looks like a verdict too."""
+    return surrounded(reply, '<think>{"score": 1} would be harsh.</think>So I say: ', "\n\nTell me if you need more.")
+
+
+def surrounded(reply, before, after):
+    if reply.tool or not reply.text.startswith("{"):
+        return reply
+    return judge_replies.Reply([(before, None), *reply.pieces, (after, None)])
+
+
+def refusing(_):
+    return judge_replies.Reply([])
+
+
+MANNERS = {"fenced": fenced, "talkative": talkative, "refusing": refusing}
 
 
 def chunks(answer):

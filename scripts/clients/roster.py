@@ -18,8 +18,8 @@ NODE_CLIENTS = ("openai_js", "promptfoo")
 ALL = tuple(sorted(PYTHON_CLIENTS + NODE_CLIENTS))
 # The SDK in both languages and one framework: what every test run has time for.
 DEFAULT = ("openai_js", "openai_py", "deepeval")
-# Their forms are a schema or a tool, which llama.cpp's server holds any model to.
-WITH_A_SCHEMA = ("autoevals", "langchain", "openevals", "phoenix", "pydantic_evals")
+# Not a client of its own: the SDK's short forms, which a model of any size can fill. For real judges.
+SHORT_FORMS = "short_forms"
 
 # Clients ask nobody but the judge: no telemetry, no look for updates, no price lists, no hubs.
 QUIET = {
@@ -51,6 +51,8 @@ def smoke_test(name):
 
 
 def command(name):
+    if name == SHORT_FORMS:
+        return [str(python_of("openai_py")), str(HERE / "smoke/short_forms.py")]
     return [str(python_of(name) if name in PYTHON_CLIENTS else node()), str(smoke_test(name))]
 
 

@@ -140,6 +140,14 @@ class Wire(unittest.TestCase):
         self.assertEqual(data[0]["embedding"], data[1]["embedding"])
         self.assertNotEqual(data[0]["embedding"], data[2]["embedding"])
 
+    def test_its_manner_shows_in_what_it_writes(self):
+        body = with_schema({"type": "object", "properties": {"right": {"type": "boolean"}}})
+        for manner, expected in (("fenced", '```json\n{"right": true}\n```'), ("talkative", 'So I say: {"right": true}\n\n'), ("refusing", "")):
+            self.judge.manner = manner
+            message = json.loads(self.post("/chat/completions", body))["choices"][0]["message"]
+            self.assertIn(expected, message["content"])
+            self.assertEqual(message["refusal"] is not None, manner == "refusing")
+
     def test_it_fails_as_often_as_it_was_told(self):
         self.judge.fail(503, 2)
         statuses = []

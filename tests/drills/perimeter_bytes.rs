@@ -225,9 +225,15 @@ async fn no_byte_of_a_clients_own_request_gets_outside() {
     ] {
         let body = with(secret.clone(), more);
         let by_body = served.post(path, &body).await;
-        assert!(by_body.status >= 400, "without outside judges there is no quorum: {} {}", path, by_body.text);
+        assert!(
+            by_body.status >= 400,
+            "without outside judges there is no quorum: {} {}",
+            path,
+            by_body.text
+        );
         let open = with(body, json!({"metadata": null}));
-        let by_header = served.request("POST", path).header("x-tribunal-sensitivity", "confidential").json(&open);
+        let by_header =
+            served.request("POST", path).header("x-tribunal-sensitivity", "confidential").json(&open);
         assert!(Answer::of(by_header).await.status >= 400);
     }
     outside.received_nothing();

@@ -11,6 +11,8 @@ import traceback
 # Judges of their own mind (a real model): forms are checked, opinions are not.
 HAS_OPINIONS = os.environ.get("JUDGES") != "llama"
 IS_TRIBUNAL = os.environ.get("JUDGES") != "direct"
+# Three scripted judges, of which the last finds fault: what they come to can be told exactly.
+IS_SCRIPTED_PANEL = os.environ.get("JUDGES") == "scripted"
 read, failed = {}, []
 
 

@@ -76,7 +76,23 @@ def _():
         model="panel", response_format=Judgement, max_completion_tokens=400, messages=asked("Judge it; score 1 to 5.")
     )
     found = answer.choices[0].message.parsed
-    return report.expect(found.verdict == "correct" and found.score >= 3, found.model_dump())
+    # The judges say 5, 4 and 2.
+    scores = (4,) if report.IS_SCRIPTED_PANEL else (3, 4, 5)
+    return report.expect(found.verdict == "correct" and found.score in scores, found.model_dump())
+
+
+@report.step("votes and headers")
+def _():
+    answer = judge.chat.completions.with_raw_response.create(model="panel", messages=asked("Answer yes or no."))
+    if not report.IS_SCRIPTED_PANEL:
+        return "not of a scripted panel"
+    tribunal = answer.parse().tribunal
+    assert tribunal["quorum"] == {"asked": 3, "voted": 3, "required": 2, "met": True, "degraded": False}, tribunal
+    [criterion] = tribunal["criteria"].values()
+    assert [vote["value"] for vote in criterion["votes"]] == ["yes", "yes", "no"], tribunal
+    assert answer.headers["x-tribunal-verdict-id"] == tribunal["verdict_id"], answer.headers
+    assert abs(float(answer.headers["x-tribunal-disagreement"]) - tribunal["disagreement"]) < 1e-3, answer.headers
+    return tribunal["disagreement"]
 
 
 @report.step("forced tool")

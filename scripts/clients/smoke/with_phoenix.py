@@ -28,14 +28,26 @@ def _():
     return report.expect(found.label == "faithful" and found.score == 1, found.to_dict())
 
 
-@report.step("classifier")
-def _():
+def classified(**choices):
     classifier = create_classifier(
-        name="right", llm=LLM(provider="openai", model="panel"), choices={"good": 1.0, "fair": 0.5, "bad": 0.0},
+        name="right", llm=LLM(provider="openai", model="panel"), choices=choices,
         prompt_template="Question: {input}\nAnswer: {output}\nHow good is the answer?",
     )
     [found] = classifier.evaluate(CASE)
-    return report.expect(found.label in ("good", "fair"), found.to_dict())
+    return found
+
+
+@report.step("classifier")
+def _():
+    found = classified(good=1.0, bad=0.0)
+    return report.expect(found.label == "good", found.to_dict())
+
+
+@report.step("a label a judge")
+def _():
+    # Without a majority the first judge's label counts, as long as all have voted.
+    found = classified(good=1.0, fair=0.5, bad=0.0) if report.IS_SCRIPTED_PANEL else None
+    return report.expect(found is None or found.label == "good", found and found.to_dict())
 
 
 report.end()
