@@ -20,6 +20,7 @@ ALL = tuple(sorted(PYTHON_CLIENTS + NODE_CLIENTS))
 DEFAULT = ("openai_js", "openai_py", "deepeval")
 # Not a client of its own: the SDK's short forms, which a model of any size can fill. For real judges.
 SHORT_FORMS = "short_forms"
+WITH_REAL_JUDGES = (SHORT_FORMS, "openai_py", "openai_js", "litellm", "promptfoo", "deepeval", "inspect")
 
 # Clients ask nobody but the judge: no telemetry, no look for updates, no price lists, no hubs.
 QUIET = {

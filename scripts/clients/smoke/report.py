@@ -8,11 +8,11 @@ import os
 import sys
 import traceback
 
-# Judges of their own mind (a real model): forms are checked, opinions are not.
-HAS_OPINIONS = os.environ.get("JUDGES") != "llama"
 IS_TRIBUNAL = os.environ.get("JUDGES") != "direct"
 # Three scripted judges, of which the last finds fault: what they come to can be told exactly.
 IS_SCRIPTED_PANEL = os.environ.get("JUDGES") == "scripted"
+# A real model has opinions of its own, and a small one takes its time: the documented example is enough for it.
+IS_REAL = os.environ.get("JUDGES") == "llama"
 read, failed = {}, []
 
 
@@ -32,9 +32,15 @@ def step(name):
 
 def expect(claim, found):
     """The verdict that the scripted judges come to."""
-    if HAS_OPINIONS and not claim:
+    if not claim:
         raise AssertionError(f"not the verdict of the judges: {found}")
     return found
+
+
+def documented():
+    """The documented example has run; with real judges that is all."""
+    if IS_REAL:
+        end()
 
 
 def end():

@@ -11,6 +11,7 @@ pair = {"instruction": "What is the capital of Peru?", "output_1": "It is Quito.
 [annotation] = annotator.annotate_pairs([pair])
 print(annotation["preference"])  # from 1, the first is better, to 2, the second is
 # docs: end
+report.documented()
 
 PAIR = {"instruction": "What is the capital of France?", "output_1": "It is Lyon.", "output_2": "It is Paris."}
 

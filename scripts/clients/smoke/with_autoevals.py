@@ -10,6 +10,7 @@ init(OpenAI())
 verdict = Factuality(model="panel").eval(input="What is the capital of Peru?", output="It is Lima.", expected="Lima")
 print(verdict.score, verdict.metadata["rationale"])
 # docs: end
+report.documented()
 
 from autoevals import Battle, ClosedQA, ContextRecall, Faithfulness, LLMClassifier
 

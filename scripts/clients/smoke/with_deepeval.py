@@ -18,6 +18,7 @@ case = LLMTestCase(input="What is the capital of Peru?", actual_output="It is Li
 metric.measure(case)
 print(metric.score, metric.reason)
 # docs: end
+report.documented()
 
 from deepeval.metrics import AnswerRelevancyMetric, ArenaGEval, BiasMetric, FaithfulnessMetric, HallucinationMetric
 from deepeval.test_case import ArenaTestCase, Contestant

@@ -16,6 +16,7 @@ task = Task(
 [log] = eval(task, model="mockllm/model")
 print(log.samples[0].scores["model_graded_qa"].value)
 # docs: end
+report.documented()
 
 from inspect_ai.model import GenerateConfig, ModelOutput
 from inspect_ai.scorer import model_graded_fact

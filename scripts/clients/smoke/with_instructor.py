@@ -24,6 +24,7 @@ judgement = judge.chat.completions.create(
 )
 print(judgement.verdict, judgement.score)
 # docs: end
+report.documented()
 
 CASE = [{"role": "user", "content": "Question: What is the capital of France? Answer: Paris. Judge the answer."}]
 

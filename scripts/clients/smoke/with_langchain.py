@@ -20,6 +20,7 @@ judge = panel.with_structured_output(Judgement)
 judgement = judge.invoke("Question: What is the capital of Peru? Answer: Lima. Judge the answer; score 1 to 5.")
 print(judgement.verdict, judgement.score)
 # docs: end
+report.documented()
 
 CASE = "Question: What is the capital of France? Answer: Paris. "
 

@@ -18,6 +18,7 @@ answer = litellm.completion(
 )
 print(answer.choices[0].message.content)
 # docs: end
+report.documented()
 
 
 class Judgement(BaseModel):

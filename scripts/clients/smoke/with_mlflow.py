@@ -18,6 +18,7 @@ judge = make_judge(
 feedback = judge(inputs={"question": "What is the capital of Peru?"}, outputs={"answer": "It is Lima."})
 print(feedback.value, feedback.rationale)
 # docs: end
+report.documented()
 
 from typing import Literal
 

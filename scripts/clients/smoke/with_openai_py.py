@@ -27,6 +27,7 @@ completion = judge.chat.completions.create(
 )
 print(completion.choices[0].message.content)
 # docs: end
+report.documented()
 
 if report.IS_TRIBUNAL:
     # docs: begin votes

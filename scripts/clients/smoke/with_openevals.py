@@ -11,6 +11,7 @@ is_right = create_llm_as_judge(prompt=PROMPT, judge=OpenAI(), model="panel", fee
 verdict = is_right(inputs="What is the capital of Peru?", outputs="It is Lima.", reference_outputs="Lima")
 print(verdict["score"], verdict["comment"])
 # docs: end
+report.documented()
 
 CASE = {"inputs": "What is the capital of France?", "outputs": "It is Paris.", "reference_outputs": "Paris"}
 

@@ -14,6 +14,7 @@ metric = GEval(
 result = metric.score(output="Question: What is the capital of Peru? Answer: Lima.")
 print(result.value, result.reason)
 # docs: end
+report.documented()
 
 from opik.evaluation.metrics import AnswerRelevance, Hallucination
 

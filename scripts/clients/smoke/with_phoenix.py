@@ -10,6 +10,7 @@ is_correct = CorrectnessEvaluator(llm=LLM(provider="openai", model="panel"))
 [verdict] = is_correct.evaluate({"input": "What is the capital of Peru?", "output": "It is Lima."})
 print(verdict.label, verdict.score, verdict.explanation)
 # docs: end
+report.documented()
 
 from phoenix.evals import create_classifier
 from phoenix.evals.metrics import FaithfulnessEvaluator

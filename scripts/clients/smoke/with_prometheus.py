@@ -18,6 +18,7 @@ feedback, score = panel.single_absolute_grade(
 )
 print(score, feedback)
 # docs: end
+report.documented()
 
 CASE = {"instruction": "What is the capital of France?", "rubric": "Which answer is right?", "reference_answer": "Paris"}
 

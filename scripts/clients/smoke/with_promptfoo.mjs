@@ -50,14 +50,17 @@ const forms = [
 ];
 
 evaluate('as documented', join(here, 'promptfooconfig.yaml'));
-evaluate('forms', written('forms', forms, graded));
-// The second answer is there to be worse.
-const best = { prompts: [ANSWER, 'The capital of France is Lyon.'], ...graded };
-evaluate('best', written('best', [{ type: 'select-best', value: 'the answer that is correct' }], best));
-// No grader named at all: promptfoo asks for a model of its own choice.
-evaluate('default grader', written('default grader', [rubric], {}));
-const byResponses = { defaultTest: { options: { provider: 'openai:responses:panel' } } };
-evaluate('responses', written('responses', [rubric], byResponses));
+// A small model takes its time: the documented example is enough for it.
+if (process.env.JUDGES !== 'llama') {
+  evaluate('forms', written('forms', forms, graded));
+  // The second answer is there to be worse.
+  const best = { prompts: [ANSWER, 'The capital of France is Lyon.'], ...graded };
+  evaluate('best', written('best', [{ type: 'select-best', value: 'the answer that is correct' }], best));
+  // No grader named at all: promptfoo asks for a model of its own choice.
+  evaluate('default grader', written('default grader', [rubric], {}));
+  const byResponses = { defaultTest: { options: { provider: 'openai:responses:panel' } } };
+  evaluate('responses', written('responses', [rubric], byResponses));
+}
 
 console.log('VERDICT ' + JSON.stringify(read));
 if (failed.length) console.log('failed: ' + failed.join(', '));

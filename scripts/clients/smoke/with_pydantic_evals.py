@@ -15,6 +15,7 @@ result = dataset.evaluate_sync(lambda question: "It is Lima.", progress=False)
 [case] = result.cases
 print(case.assertions["LLMJudge"].value, case.assertions["LLMJudge"].reason)
 # docs: end
+report.documented()
 
 from pydantic_evals.evaluators.llm_as_a_judge import judge_input_output, judge_output
 

@@ -21,6 +21,7 @@ verdict = asyncio.run(
 )
 print(verdict.value)
 # docs: end
+report.documented()
 
 from langchain_openai import ChatOpenAI
 from ragas import SingleTurnSample

@@ -9,6 +9,7 @@ panel = OpenAI(model_engine="panel")
 score, reasons = panel.relevance_with_cot_reasons("What is the capital of Peru?", "It is Lima.")
 print(score, reasons["reason"])
 # docs: end
+report.documented()
 
 QUESTION, ANSWER = "What is the capital of France?", "It is Paris."
 

@@ -16,6 +16,7 @@ pipeline = Pipeline() >> JudgeUnit(explanation=True).prompt(PROMPT).via("openai/
 response, _ = pipeline.run(Schema.of(question="What is the capital of Peru?", answer="It is Lima."), display=False)
 print(response)
 # docs: end
+report.documented()
 
 from verdict.common.judge import CategoricalJudgeUnit
 from verdict.extractor import TokenProbabilityExtractor
