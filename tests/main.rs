@@ -7,6 +7,8 @@ mod cli;
 #[cfg(test)]
 mod drills;
 #[cfg(test)]
+mod drop_in;
+#[cfg(test)]
 mod engine;
 #[cfg(test)]
 mod support;

@@ -95,6 +95,23 @@ pub struct Judge {
     pub only: BTreeMap<String, String>,
 }
 
+impl Judge {
+    /// Whether its server takes and gives OpenAI's form, so that bytes can be passed on.
+    pub fn speaks_openai(&self) -> bool {
+        match self.server.provider {
+            ProviderKind::Openai
+            | ProviderKind::OpenaiCompatible
+            | ProviderKind::Vllm
+            | ProviderKind::LlamaCpp
+            | ProviderKind::Ollama
+            | ProviderKind::AzureOpenai
+            | ProviderKind::Openrouter
+            | ProviderKind::Mistral => true,
+            ProviderKind::Anthropic | ProviderKind::Gemini | ProviderKind::Replay => false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoringMode {

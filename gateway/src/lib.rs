@@ -9,6 +9,7 @@ pub mod case;
 pub mod checks;
 pub mod cli;
 pub mod clock;
+pub mod dropin;
 pub mod engine;
 pub mod gate;
 pub mod in_force;

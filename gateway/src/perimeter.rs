@@ -36,6 +36,20 @@ pub fn clear(
     if may_see(case, panel, judge) { Ok(Cleared { request }) } else { Err(Exclusion::Perimeter) }
 }
 
+/// Clears a request that goes to one judge alone, whatever panels it sits on.
+pub fn clear_for_judge(
+    request: ChatRequest,
+    sensitivity: Sensitivity,
+    judge: &Judge,
+) -> Result<Cleared<ChatRequest>, Exclusion> {
+    let may_leave = sensitivity != Sensitivity::Confidential;
+    if judge.server.perimeter == Perimeter::Inside || may_leave {
+        Ok(Cleared { request })
+    } else {
+        Err(Exclusion::Perimeter)
+    }
+}
+
 /// A request without any case text (a probe of our own wording) may go to every configured judge.
 pub fn clear_probe(request: ChatRequest) -> Cleared<ChatRequest> {
     Cleared { request }

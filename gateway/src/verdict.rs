@@ -71,6 +71,21 @@ impl CaseVerdict {
             .map(|(name, check)| (name.as_str(), check))
     }
 
+    /// The most that judges disagree on any criterion; `None` where nothing has two votes.
+    pub fn most_disagreement(&self) -> Option<f64> {
+        self.criteria.values().filter_map(|criterion| criterion.disagreement).reduce(f64::max)
+    }
+
+    /// Every missing vote, a judge once.
+    pub fn missing_votes(&self) -> impl Iterator<Item = &AbstentionReport> {
+        let mut seen = Vec::new();
+        self.judged().flat_map(|criterion| &criterion.abstentions).filter(move |missing| {
+            let is_new = !seen.contains(&missing.judge.as_str());
+            seen.push(missing.judge.as_str());
+            is_new
+        })
+    }
+
     /// Whether every criterion that judges are asked about has a value.
     pub fn is_decided(&self) -> bool {
         self.judged().all(|criterion| criterion.value.is_some())

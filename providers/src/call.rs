@@ -27,6 +27,7 @@ struct State {
     stage: AtomicU8,
     hints: AtomicU8,
     is_probe: AtomicBool,
+    is_schema_refused: AtomicBool,
 }
 
 /// The request as it goes over the wire, kept so that a retry does not encode again.
@@ -74,6 +75,7 @@ impl Call {
             stage: AtomicU8::new(Stage::Answer as u8),
             hints: AtomicU8::new(0),
             is_probe: AtomicBool::new(false),
+            is_schema_refused: AtomicBool::new(false),
         }))
     }
 
@@ -137,6 +139,15 @@ impl Call {
     /// Takes the hints of the last attempt.
     pub fn take_hints(&self) -> Hints {
         Hints(self.0.hints.swap(0, Ordering::Relaxed))
+    }
+
+    /// The caller's schema was refused: it goes into the prompt from now on.
+    pub(crate) fn refuse_schema(&self) {
+        self.0.is_schema_refused.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_schema_refused(&self) -> bool {
+        self.0.is_schema_refused.load(Ordering::Relaxed)
     }
 
     /// Whether this attempt finds out for all others if the server is back.

@@ -3,15 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::recall::Recall;
+use crate::relay::Relay;
+
+mod caller;
+
+pub use caller::{CallerBody, Forwarding, Route, ToolCall};
 
 /// A chat completion to ask of one judge. The model and the address belong to the provider stack.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
+    /// Not sent beside a caller's own body.
     pub messages: Arc<[Message]>,
+    /// A caller's own body, in place of `messages`, `response_schema` and `choices`.
+    pub caller: Option<Arc<CallerBody>>,
     /// Cap on generated tokens. The vendor layer picks the parameter's name.
     pub max_tokens: Option<u32>,
     pub temperature: Option<f64>,
@@ -29,6 +38,8 @@ pub struct ChatRequest {
     pub deadline: Option<Duration>,
     /// When the caller takes the call back: what was not sent by then never is.
     pub recall: Recall,
+    /// Where the bytes of a streamed answer go while it comes; only for a body that is forwarded as it stands.
+    pub relay: Option<Relay>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +73,9 @@ pub struct ChatResponse {
     pub reasoning: Option<String>,
     /// The server's own refusal text.
     pub refusal: Option<String>,
+    /// Functions that the model calls, in its order.
+    pub tool_calls: Vec<ToolCall>,
+    /// As the server says. One that was told which function to call often says `Stop`.
     pub finish: FinishReason,
     /// One entry per generated token; `None` when absent or null, whatever was asked.
     pub logprobs: Option<Vec<TokenLogprobs>>,
@@ -73,6 +87,9 @@ pub struct ChatResponse {
     pub dropped: Vec<&'static str>,
     /// One entry per attempt, the last one being the answer.
     pub attempts: Vec<Attempt>,
+    /// The server's answer as it stands, in OpenAI's form, to a body that was forwarded as it stands. `None` where the
+    /// server has a form of its own, and for a stream, which went through the relay.
+    pub body: Option<Bytes>,
 }
 
 /// One request on the wire.
@@ -120,6 +137,7 @@ impl ChatRequest {
     pub fn new(messages: impl Into<Arc<[Message]>>) -> Self {
         Self {
             messages: messages.into(),
+            caller: None,
             max_tokens: None,
             temperature: None,
             top_p: None,
@@ -130,7 +148,35 @@ impl ChatRequest {
             choices: None,
             deadline: None,
             recall: Recall::default(),
+            relay: None,
         }
+    }
+
+    /// A caller's own body and every other parameter at the server's default.
+    pub fn from_caller(body: impl Into<Arc<CallerBody>>) -> Self {
+        Self { caller: Some(body.into()), ..Self::new([]) }
+    }
+
+    /// Whether nobody waits for the answer any more.
+    pub(crate) fn is_taken_back(&self) -> bool {
+        self.recall.is_called() || self.relay.as_ref().is_some_and(Relay::is_abandoned)
+    }
+
+    /// Resolves when nobody waits for the answer any more.
+    pub(crate) async fn taken_back(&self) {
+        match &self.relay {
+            None => self.recall.called().await,
+            Some(relay) => tokio::select! {
+                () = self.recall.called() => {}
+                () = relay.abandoned() => {}
+            },
+        }
+    }
+
+    /// Whether a text stands in what is asked.
+    pub(crate) fn says(&self, text: &str) -> bool {
+        self.messages.iter().any(|message| message.content.contains(text))
+            || self.caller.as_ref().is_some_and(|caller| caller.says(text))
     }
 }
 
@@ -141,6 +187,7 @@ impl ChatResponse {
             text: text.into(),
             reasoning: None,
             refusal: None,
+            tool_calls: Vec::new(),
             finish: FinishReason::Stop,
             logprobs: None,
             usage: None,
@@ -148,6 +195,7 @@ impl ChatResponse {
             system_fingerprint: None,
             dropped: Vec::new(),
             attempts: Vec::new(),
+            body: None,
         }
     }
 }

@@ -12,9 +12,24 @@ pub struct ProviderError {
     /// How long the server asked to be left alone.
     pub retry_after: Option<Duration>,
     /// Requests that went out before this error, in order.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Box<[Attempt]>,
     /// What those of its attempts were charged that came back with a usage and without an answer.
     pub usage: Option<Usage>,
+    /// What the server's own error said beside its message; `None`: there was no answer, or none with an error.
+    pub upstream: Option<Box<Upstream>>,
+}
+
+/// The fields of a server's error, for whoever has to pass it on. Fit for logs, as messages are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upstream {
+    /// Of the answer, or as the error inside a 200 gives it.
+    pub status: u16,
+    /// As OpenAI's `type`, such as `invalid_request_error`; every vendor has its own words.
+    pub r#type: Option<String>,
+    /// As OpenAI's `code`, such as `context_length_exceeded`.
+    pub code: Option<String>,
+    /// The field of the request that is meant.
+    pub param: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -97,7 +112,7 @@ impl ErrorKind {
 impl ProviderError {
     /// An error without a server's wish and without attempts; the stack fills the attempts in.
     pub fn new(kind: ErrorKind) -> Self {
-        Self { kind, retry_after: None, attempts: Vec::new(), usage: None }
+        Self { kind, retry_after: None, attempts: Box::default(), usage: None, upstream: None }
     }
 
     /// See [`ErrorKind::is_retryable`].

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::chat::Message;
+use crate::chat::ChatRequest;
 
 /// Longest message kept, in characters.
 const LONGEST: usize = 200;
@@ -20,7 +20,8 @@ const HOST_ENDINGS: &[&str] =
 pub(crate) struct Secrets<'a> {
     pub key: Option<&'a SecretString>,
     pub host: &'a str,
-    pub messages: &'a [Message],
+    /// Whose words a message may repeat.
+    pub request: Option<&'a ChatRequest>,
 }
 
 /// The message without what it echoes from the request: validators repeat the refused value after `'input':`.
@@ -34,7 +35,7 @@ pub(crate) fn without_echo(message: &str) -> &str {
 
 /// One line of at most 200 characters that is fit for logs and reports.
 pub(crate) fn presentable(message: &str, secrets: Secrets<'_>) -> String {
-    let unquoted = without_case_text(without_echo(message), secrets.messages);
+    let unquoted = without_case_text(without_echo(message), secrets.request);
     let mut line = String::new();
     let mut is_after_bearer = false;
     for word in unquoted.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()) {
@@ -65,7 +66,7 @@ fn shortened(mut line: String) -> String {
 }
 
 /// Replaces quoted text that also stands in the prompt.
-fn without_case_text(message: &str, messages: &[Message]) -> String {
+fn without_case_text(message: &str, request: Option<&ChatRequest>) -> String {
     let mut kept = String::with_capacity(message.len());
     let mut rest = message;
     while let Some(start) = rest.find(QUOTES) {
@@ -80,8 +81,7 @@ fn without_case_text(message: &str, messages: &[Message]) -> String {
             continue;
         };
         let (text, after) = inner.split_at(end);
-        let is_case_text =
-            text.len() >= SHORTEST_QUOTE && messages.iter().any(|message| message.content.contains(text));
+        let is_case_text = text.len() >= SHORTEST_QUOTE && request.is_some_and(|request| request.says(text));
         if is_case_text {
             kept.push('…');
             kept.push(quote);
@@ -123,13 +123,16 @@ fn looks_like_domain(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::Role;
+    use crate::vendors::samples::caller;
 
     fn check(message: &str, expected: &str) {
         let key = SecretString::from("topsecret99");
-        let prompt = Message { role: Role::User, content: "Rate: the answer is forty-two.".to_owned() };
-        let secrets = Secrets { key: Some(&key), host: "gpu1.example", messages: &[prompt] };
-        assert_eq!(presentable(message, secrets), expected);
+        let text = "Rate: the answer is forty-two.";
+        let body = caller(serde_json::json!({"messages": [{"role": "user", "content": text}]}));
+        for request in [ChatRequest::user(text), ChatRequest::from_caller(body)] {
+            let secrets = Secrets { key: Some(&key), host: "gpu1.example", request: Some(&request) };
+            assert_eq!(presentable(message, secrets), expected);
+        }
     }
 
     #[test]
@@ -168,7 +171,7 @@ mod tests {
     fn long_messages_are_cut_at_a_character() {
         let long = "é".repeat(500);
         let key = None;
-        let shown = presentable(&long, Secrets { key, host: "", messages: &[] });
+        let shown = presentable(&long, Secrets { key, host: "", request: None });
         assert_eq!(shown.chars().count(), 200);
         assert!(shown.ends_with('…'));
     }

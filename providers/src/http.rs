@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
+use http::header::CONTENT_TYPE;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 
 use crate::address::{BaseUrl, is_link_local};
 use crate::call::Hint;
 use crate::error::ErrorKind;
+use crate::relay::Relay;
 
 const USER_AGENT: &str = concat!("tribunal/", env!("CARGO_PKG_VERSION"));
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -93,12 +95,14 @@ impl Resolve for NoLinkLocal {
     }
 }
 
-/// A whole answer, whatever its status.
+/// An answer, whatever its status.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Bytes,
+    /// Nobody listened to its end: there may have been more.
+    pub is_abandoned: bool,
 }
 
 /// No whole answer.
@@ -112,15 +116,22 @@ impl NoAnswer {
     fn connection(message: &str, hint: Option<Hint>) -> Self {
         Self { kind: ErrorKind::Connection { message: message.to_owned() }, hint }
     }
+
+    fn abandoned() -> Self {
+        Self { kind: ErrorKind::Recalled, hint: Some(Hint::Final) }
+    }
 }
 
-/// Sends a request and reads the answer up to `cap` bytes.
+/// Sends a request and reads the answer up to `cap` bytes. An event stream of success also goes to the relay as it comes;
+/// once nobody listens there, the answer ends with what has come.
 pub(crate) async fn exchange(
     client: &reqwest::Client,
     request: reqwest::Request,
     cap: usize,
+    relay: Option<&Relay>,
 ) -> Result<Answer, NoAnswer> {
-    let mut response = client.execute(request).await.map_err(|error| before_answer(&error))?;
+    let executed = unless_abandoned(relay, client.execute(request)).await.ok_or_else(NoAnswer::abandoned)?;
+    let mut response = executed.map_err(|error| before_answer(&error))?;
     let too_large = || NoAnswer {
         kind: ErrorKind::Garbage { message: format!("answer is larger than {cap} bytes") },
         // Asking again would be paid for and end the same way.
@@ -131,16 +142,40 @@ pub(crate) async fn exchange(
     if announced > cap {
         return Err(too_large());
     }
-    let status = response.status().as_u16();
     let headers = std::mem::take(response.headers_mut());
+    let is_stream = response.status().is_success() && is_event_stream(&headers);
+    let status = response.status().as_u16();
     let mut body = BytesMut::with_capacity(announced);
-    while let Some(chunk) = response.chunk().await.map_err(|error| within_answer(&error))? {
+    let is_abandoned = loop {
+        let Some(read) = unless_abandoned(relay, response.chunk()).await else { break true };
+        let Some(chunk) = read.map_err(|error| within_answer(&error))? else { break false };
         if body.len().saturating_add(chunk.len()) > cap {
             return Err(too_large());
         }
         body.extend_from_slice(&chunk);
+        if let Some(relay) = relay.filter(|_| is_stream)
+            && !relay.pass_on(chunk).await
+        {
+            break true;
+        }
+    };
+    Ok(Answer { status, headers, body: body.freeze(), is_abandoned })
+}
+
+/// `None`: nobody listens any more. What has come by then is dropped, with the connection.
+async fn unless_abandoned<T>(relay: Option<&Relay>, work: impl Future<Output = T>) -> Option<T> {
+    let Some(relay) = relay else { return Some(work.await) };
+    tokio::select! {
+        // The work first, so that what has come is counted.
+        biased;
+        done = work => Some(done),
+        () = relay.abandoned() => None,
     }
-    Ok(Answer { status, headers, body: body.freeze() })
+}
+
+fn is_event_stream(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    content_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/event-stream")
 }
 
 fn before_answer(error: &reqwest::Error) -> NoAnswer {

@@ -205,3 +205,39 @@ async fn no_byte_of_a_request_gets_outside() {
     served.post("/v1/verdicts", &json!({"case": public()})).await;
     outside.received_something();
 }
+
+#[tokio::test]
+async fn no_byte_of_a_clients_own_request_gets_outside() {
+    let (outside, inside) = (Outside::start(), inside());
+    let served = served(&outside, &inside).await;
+    let messages = json!([{"role": "user", "content": "Is it right? Answer yes or no."}]);
+    let secret = json!({"messages": messages, "input": "text", "metadata": {"sensitivity": "confidential"}});
+    let chat = "/v1/chat/completions";
+    for (path, more) in [
+        (chat, json!({"model": "default"})),
+        (chat, json!({"model": "default", "stream": true})),
+        ("/v1/responses", json!({"model": "default"})),
+        (chat, json!({"model": "default", "tribunal": {"case": public()}})),
+        (chat, json!({"model": "judge/ann"})),
+        (chat, json!({"model": "judge/dan", "stream": true})),
+        ("/v1/responses", json!({"model": "judge/ann"})),
+        ("/v1/embeddings", json!({"model": "judge/dan"})),
+    ] {
+        let body = with(secret.clone(), more);
+        let by_body = served.post(path, &body).await;
+        assert!(
+            by_body.status >= 400,
+            "without outside judges there is no quorum: {} {}",
+            path,
+            by_body.text
+        );
+        let open = with(body, json!({"metadata": null}));
+        let by_header =
+            served.request("POST", path).header("x-tribunal-sensitivity", "confidential").json(&open);
+        assert!(Answer::of(by_header).await.status >= 400);
+    }
+    outside.received_nothing();
+
+    served.post(chat, &json!({"model": "judge/ann", "messages": messages})).await;
+    outside.received_something();
+}

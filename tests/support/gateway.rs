@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use gateway::api;
@@ -29,6 +30,7 @@ pub struct Gateway {
     pub app: App,
     folder: Folder,
     asked: Asked,
+    now_us: Arc<AtomicI64>,
 }
 
 impl Gateway {
@@ -46,9 +48,10 @@ impl Gateway {
     pub async fn in_folder(folder: Folder, judges: Judges) -> Self {
         let config = folder.config();
         let askers = Askers::with_providers(&config, judges.providers()).await.expect("judges are connected");
-        let app =
-            App::build_with(config, Clock::manual(NOW_US), Some(askers)).await.expect("the app is built");
-        Self { app, folder, asked: judges.asked() }
+        let now_us = Arc::new(AtomicI64::new(NOW_US));
+        let clock = Clock::Manual(Arc::clone(&now_us));
+        let app = App::build_with(config, clock, Some(askers)).await.expect("the app is built");
+        Self { app, folder, asked: judges.asked(), now_us }
     }
 
     /// This panel, its judges called over HTTP.
@@ -58,13 +61,20 @@ impl Gateway {
 
     /// The panel of this folder, and the store that may be there already.
     pub async fn connected_in(folder: Folder) -> Self {
-        let app =
-            App::build_with(folder.config(), Clock::manual(NOW_US), None).await.expect("the app is built");
-        Self { app, folder, asked: Asked::default() }
+        let now_us = Arc::new(AtomicI64::new(NOW_US));
+        let clock = Clock::Manual(Arc::clone(&now_us));
+        let app = App::build_with(folder.config(), clock, None).await.expect("the app is built");
+        Self { app, folder, asked: Asked::default(), now_us }
     }
 
     pub fn folder(&self) -> &Folder {
         &self.folder
+    }
+
+    /// Moves the gateway's clock.
+    pub fn wait(&self, time: Duration) {
+        let us = i64::try_from(time.as_micros()).expect("a time that a test waits");
+        self.now_us.fetch_add(us, Ordering::Relaxed);
     }
 
     pub fn asked(&self) -> &Asked {

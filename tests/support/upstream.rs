@@ -107,6 +107,7 @@ impl Upstream {
         let (stop, stopped) = oneshot::channel::<()>();
         let router = Router::new()
             .route("/v1/chat/completions", post(answer))
+            .route("/v1/embeddings", post(embed))
             .route(
                 "/v1/models",
                 get(|| async { axum::Json(json!({"object": "list", "data": [{"id": "mock-1"}]})) }),
@@ -178,6 +179,14 @@ impl Shared {
 pub fn prompt_of(body: &Value) -> String {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     messages.iter().filter_map(|message| message["content"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+async fn embed(State(shared): State<Arc<Shared>>, body: String) -> axum::Json<Value> {
+    shared.lock().push(serde_json::from_str(&body).unwrap_or(Value::Null));
+    shared.arrived.notify_all();
+    let embedding = json!({"object": "embedding", "index": 0, "embedding": [0.5, -0.5]});
+    let usage = json!({"prompt_tokens": 1, "total_tokens": 1});
+    axum::Json(json!({"object": "list", "data": [embedding], "model": "mock-1", "usage": usage}))
 }
 
 async fn answer(State(shared): State<Arc<Shared>>, body: String) -> Response {

@@ -3,6 +3,7 @@
 mod begun;
 mod body;
 mod docs;
+mod drop_in;
 mod error;
 mod events;
 mod gate;
@@ -44,6 +45,7 @@ pub const SHUTDOWN_GRACE: Duration = Duration::from_mins(2);
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
     tags(
+        (name = "drop-in", description = "A panel where one model stood: OpenAI's API"),
         (name = "verdicts", description = "Judge one case"),
         (name = "runs", description = "Judge many cases, and what was judged"),
         (name = "panels", description = "What is configured"),
@@ -56,6 +58,7 @@ struct ApiDocument;
 /// Every route with its document.
 fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(ApiDocument::openapi())
+        .merge(drop_in::documented())
         .routes(routes!(verdicts::create))
         .routes(routes!(verdicts::show))
         .routes(routes!(runs::list, begun::begin))
@@ -85,6 +88,7 @@ pub fn router(app: App) -> Router {
     let (router, document) = routes().split_for_parts();
     let router = router
         .route("/health/liveliness", get(operations::liveness))
+        .merge(drop_in::further())
         .merge(docs::router(&document))
         .fallback(|request: Request| async move { ApiError::NoRoute(request.uri().path().to_owned()) })
         .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })

@@ -137,26 +137,23 @@ pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Json
 
 fn with_headers(verdict: &CaseVerdict) -> Response {
     let mut response = Json(verdict).into_response();
-    let headers = response.headers_mut();
-    let mut insert = |name: &'static str, value: &str| {
-        if let Ok(value) = HeaderValue::from_str(value) {
-            headers.insert(name, value);
+    for (name, value) in evidence_headers(verdict) {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            response.headers_mut().insert(name, value);
         }
-    };
-    insert("x-tribunal-verdict-id", &verdict.id);
-    insert("x-tribunal-escalated", if verdict.escalated { "true" } else { "false" });
-    let disagreement = verdict
-        .criteria
-        .values()
-        .filter_map(|c| c.disagreement)
-        .fold(None, |most, d| Some(most.map_or(d, |most: f64| most.max(d))));
-    if let Some(disagreement) = disagreement {
-        insert("x-tribunal-disagreement", &format!("{disagreement:.4}"));
-    }
-    if let Some(cost) = verdict.cost_usd {
-        insert("x-tribunal-cost", &format!("{cost:.6}"));
     }
     response
+}
+
+/// What a client sees of a verdict without reading it.
+pub(super) fn evidence_headers(verdict: &CaseVerdict) -> Vec<(&'static str, String)> {
+    let mut headers = vec![
+        ("x-tribunal-verdict-id", verdict.id.clone()),
+        ("x-tribunal-escalated", verdict.escalated.to_string()),
+    ];
+    headers.extend(verdict.most_disagreement().map(|d| ("x-tribunal-disagreement", format!("{d:.4}"))));
+    headers.extend(verdict.cost_usd.map(|cost| ("x-tribunal-cost", format!("{cost:.6}"))));
+    headers
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use aggregation::scale::Scale;
 use aggregation::vote::{Abstention, UnparseableClass};
@@ -39,13 +40,25 @@ struct Answer {
 const UNCAPPED_ANSWER_TOKENS: u32 = 4096;
 
 /// Why a request has no answer.
-enum Unanswered {
+#[derive(Debug)]
+pub(super) enum Unanswered {
     /// The caller went away, and nothing was on the wire then.
     Recalled,
     /// The call did not fit into the budget, and was not sent.
     OverBudget,
     /// The kind of missing vote, and what happened in words.
-    Failed(Abstention, String),
+    Failed {
+        abstention: Abstention,
+        detail: String,
+        /// When the server wants to be asked again.
+        retry_after: Option<Duration>,
+    },
+}
+
+impl Unanswered {
+    fn failed(abstention: Abstention, detail: String) -> Self {
+        Self::Failed { abstention, detail, retry_after: None }
+    }
 }
 
 /// Why a call was not made.
@@ -95,7 +108,7 @@ async fn ask_with(work: &Work, call: &Call, prompt: &Prompt) -> Result<Vec<Judgm
     let answers = match send(work, call, first.clone(), &mut facts).await {
         Err(Unanswered::Recalled) => return Err(Unsent::Recalled),
         Err(Unanswered::OverBudget) => return Err(Unsent::OverBudget),
-        Err(Unanswered::Failed(abstention, detail)) => {
+        Err(Unanswered::Failed { abstention, detail, .. }) => {
             facts.latency_us = micros_since(started);
             return Ok(failed(call, abstention, &detail, facts));
         }
@@ -125,6 +138,7 @@ fn request(work: &Work, call: &Call, prompt: &Prompt) -> ChatRequest {
     };
     ChatRequest {
         messages: Arc::clone(&prompt.messages),
+        caller: None,
         max_tokens: Some(judge.params.max_tokens),
         temperature: judge.params.temperature,
         top_p: judge.params.top_p,
@@ -135,6 +149,7 @@ fn request(work: &Work, call: &Call, prompt: &Prompt) -> ChatRequest {
         choices: prompt.choices.clone(),
         deadline: Some(work.deadline.saturating_duration_since(Instant::now())),
         recall: Recall::on(work.cancel.clone()),
+        relay: None,
     }
 }
 
@@ -151,7 +166,7 @@ fn repair_request(first: &ChatRequest, prompt: &Prompt, raw: &str, class: Unpars
     }
 }
 
-async fn send(
+pub(super) async fn send(
     work: &Work,
     call: &Call,
     mut request: ChatRequest,
@@ -159,11 +174,11 @@ async fn send(
 ) -> Result<ChatResponse, Unanswered> {
     let Some(provider) = work.askers.provider(&work.panel.name, &call.judge.id) else {
         let detail = format!("no provider is wired for judge `{}`", call.judge.id);
-        return Err(Unanswered::Failed(Abstention::Unavailable, detail));
+        return Err(Unanswered::failed(Abstention::Unavailable, detail));
     };
     request.deadline = Some(work.deadline.saturating_duration_since(Instant::now()));
     let cleared = perimeter::clear(request, &work.case, &work.panel, &call.judge).map_err(|exclusion| {
-        Unanswered::Failed(Abstention::Excluded(exclusion), String::from("the case may not leave"))
+        Unanswered::failed(Abstention::Excluded(exclusion), String::from("the case may not leave"))
     })?;
     let cleared = cleared.into_inner();
     let room = match &work.budget {
@@ -261,7 +276,7 @@ fn charge(facts: &mut CallFacts, attempts: &[Attempt], usage: Option<Usage>, cos
 }
 
 /// `None` when the price is unknown.
-fn cost_microusd(judge: &Judge, usage: &Usage) -> Option<u64> {
+pub(super) fn cost_microusd(judge: &Judge, usage: &Usage) -> Option<u64> {
     let Price { input, output, cached_input } = judge.price?;
     pricing::cost_microusd(usage, &pricing::Price { input, output, cached_input })
 }
@@ -355,10 +370,10 @@ fn unanswered(error: &ProviderError) -> Unanswered {
         | ErrorKind::Garbage { .. }
         | ErrorKind::BreakerOpen => Abstention::Unavailable,
     };
-    Unanswered::Failed(abstention, error.to_string())
+    Unanswered::Failed { abstention, detail: error.to_string(), retry_after: error.retry_after }
 }
 
-fn micros_since(start: Instant) -> u64 {
+pub(super) fn micros_since(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 

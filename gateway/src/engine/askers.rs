@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use aggregation::vote::JudgeId;
 use providers::{
@@ -17,6 +18,9 @@ use crate::case::Mode;
 use crate::judge::{Judge, ProviderKind, Server};
 use crate::panel::{ModelKin, Panel};
 use crate::settings::{Config, judge_fingerprint};
+
+/// A judge that is asked by itself has as long as a client may wait: long answers are streamed.
+const ALONE: Duration = Duration::from_mins(10);
 
 #[derive(Debug, thiserror::Error)]
 pub enum WiringError {
@@ -41,6 +45,8 @@ pub enum WiringError {
 pub struct Askers {
     /// By panel and judge: a panel has its own deadline for one attempt.
     providers: HashMap<String, HashMap<JudgeId, Provider>>,
+    /// Judges that are asked by themselves, whether or not a panel has them.
+    alone: HashMap<JudgeId, Provider>,
     servers: HashMap<String, ConnectedServer>,
     client: Client,
     /// What is known of each judge's model.
@@ -122,9 +128,18 @@ impl Askers {
                 );
             }
         }
+        let alone = config.judges.values().filter_map(|judge| {
+            let (vendor, server) = (vendors.get(&judge.id)?, servers.get(&judge.server.name)?);
+            let settings =
+                StackSettings { deadline: ALONE, attempt_timeout: ALONE, ..StackSettings::default() };
+            let stack = stack::build(vendor.clone(), &judge.model, &server.handle, settings);
+            Some((judge.id.clone(), stack))
+        });
+        let alone = alone.collect();
         let recordings = replay::open_all(recording_paths(config)).await?;
         Ok(Self {
             providers,
+            alone,
             servers,
             client,
             models_asked,
@@ -145,6 +160,7 @@ impl Askers {
         let (prints, models) = (prints(config), config.models.clone().into());
         Ok(Self {
             providers,
+            alone: own.clone(),
             servers: HashMap::new(),
             client: Client::new(),
             models_asked: HashMap::new(),
@@ -157,6 +173,11 @@ impl Askers {
 
     pub(super) fn provider(&self, panel: &str, judge: &JudgeId) -> Option<Provider> {
         self.providers.get(panel)?.get(judge).cloned()
+    }
+
+    /// Of a judge that is asked by itself.
+    pub(super) fn alone(&self, judge: &JudgeId) -> Option<Provider> {
+        self.alone.get(judge).cloned()
     }
 
     /// Whether some panel can ask this judge.

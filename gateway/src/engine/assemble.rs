@@ -80,7 +80,7 @@ pub(super) fn verdict(work: &Work, attendance: &Attendance, judgments: &[Judgmen
         id: work.verdict_id.clone(),
         case: work.case.id.0.clone(),
         repeat_of: work.case.repeat_of.as_ref().map(|first| first.0.clone()),
-        run: work.in_run.then(|| work.run.to_string()),
+        run: work.in_run().then(|| work.run.to_string()),
         panel: panel.name.clone(),
         panel_version: panel.version.clone(),
         mode: work.mode,
@@ -354,7 +354,7 @@ fn fewest(so_far: Option<QuorumReport>, verdict: &Verdict) -> QuorumReport {
 
 /// The sum of what was asked now and, for a resumed case, before; `None` as soon as one call of now that was sent has
 /// no known cost.
-fn cost_usd(judgments: &[Judgment]) -> Option<f64> {
+pub(super) fn cost_usd(judgments: &[Judgment]) -> Option<f64> {
     let resumed = judgments.iter().filter(|j| j.source == Source::Resumed);
     let mut total: u64 = resumed.filter_map(|j| j.call.cost_microusd).sum();
     for judgment in judgments.iter().filter(|j| j.source == Source::Asked && !j.call.attempts.is_empty()) {
@@ -365,7 +365,7 @@ fn cost_usd(judgments: &[Judgment]) -> Option<f64> {
     Some(total / 1e6)
 }
 
-fn calls(judgments: &[Judgment]) -> CallReport {
+pub(super) fn calls(judgments: &[Judgment]) -> CallReport {
     let mut report = CallReport::default();
     for judgment in judgments {
         match judgment.source {

@@ -5,6 +5,7 @@ mod askers;
 mod assemble;
 mod budget;
 mod by_rule;
+mod drop_in;
 mod fan_out;
 pub mod ids;
 mod input;
@@ -12,6 +13,7 @@ mod keyed;
 mod kin;
 mod known;
 mod model_facts;
+mod pass_on;
 pub mod plan;
 pub mod probe;
 pub mod prompt;
@@ -38,12 +40,14 @@ use tokio_util::task::TaskTracker;
 pub use self::askers::{Askers, WiringError, dialect};
 pub use self::assemble::{kind_of, value_of_json};
 pub use self::budget::{Budget, unpriced};
+pub use self::drop_in::{PanelQuestion, PanelReply, Reuse};
 use self::fan_out::Collected;
 use self::ids::Ids;
 pub(crate) use self::keyed::Keys;
 pub use self::keyed::{BadKey, IdempotencyKey, Keyed, KeyedAnswer};
 pub use self::kin::{KinshipGap, kinship_gap, kinship_gap_of};
 pub use self::model_facts::ModelFacts;
+pub use self::pass_on::Passed;
 use self::plan::{Settled, Standing};
 use self::recorder::{Recorder, RecorderError};
 pub use self::retry::Retry;
@@ -55,6 +59,7 @@ use self::work::Work;
 use crate::checks::Finding;
 use crate::clock::Clock;
 use crate::judge::Judge;
+use crate::store::rows::Endpoint;
 use crate::store::{Store, StoreError};
 use crate::telemetry::metrics::Metrics;
 use crate::verdict::CaseVerdict;
@@ -194,7 +199,7 @@ impl Engine {
             settled: plan::settled(&panel, &case, &findings),
             findings,
             deadline: started + panel.deadline.case,
-            in_run: run.is_some(),
+            endpoint: if run.is_some() { Endpoint::Run } else { Endpoint::Verdict },
             run: run.unwrap_or_else(|| Arc::from(verdict_id.as_str())),
             models: askers.models(),
             prints: askers.prints(&panel),

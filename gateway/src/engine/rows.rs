@@ -16,8 +16,7 @@ use crate::judgment::{CallFacts, Judgment, Source};
 use crate::panel::Panel;
 use crate::rubric::Criterion;
 use crate::store::rows::{
-    Endpoint, JudgmentRow, JudgmentSource, Record, RunCaseRow, TextKind, TextRow, TriageRow, TriageStatus,
-    VerdictRow,
+    JudgmentRow, JudgmentSource, Record, RunCaseRow, TextKind, TextRow, TriageRow, TriageStatus, VerdictRow,
 };
 use crate::verdict::CaseVerdict;
 
@@ -250,7 +249,7 @@ pub(super) fn of_verdict(engine: &Engine, work: &Work, verdict: &CaseVerdict) ->
     let (body, reasons) = split(verdict);
     let reasons_hash = (!reasons.votes.is_empty())
         .then(|| push_text(&mut records, work, TextKind::Reasons, &json_text(&reasons), now_us));
-    if work.in_run {
+    if work.in_run() {
         let place = Place { project: &work.project, run: &work.run, position: work.position };
         records.push(Record::RunCase(run_case(place, &work.case, inclusion_ppb(work), text_hash, now_us)));
     }
@@ -263,7 +262,7 @@ pub(super) fn of_verdict(engine: &Engine, work: &Work, verdict: &CaseVerdict) ->
         case_hash: work.case_hash.clone(),
         revision: work.retry.as_ref().map_or(0, |retry| retry.revision),
         replaces: work.retry.as_ref().map(|retry| retry.verdict_id.clone()),
-        endpoint: if work.in_run { Endpoint::Run } else { Endpoint::Verdict },
+        endpoint: work.endpoint,
         key_id: None,
         panel: work.panel.name.clone(),
         panel_version: work.panel.version.clone(),

@@ -12,6 +12,7 @@ use super::{Budget, Retry};
 use crate::case::{Case, Mode};
 use crate::checks::Finding;
 use crate::panel::{ModelKin, Panel};
+use crate::store::rows::Endpoint;
 
 /// A request to judge one case.
 #[derive(Debug, Clone)]
@@ -59,7 +60,7 @@ pub(super) struct Work {
     pub verdict_id: String,
     /// The run's id, or the verdict's own id outside a run: judgments are unique within it.
     pub run: Arc<str>,
-    pub in_run: bool,
+    pub endpoint: Endpoint,
     pub position: i64,
     /// Hashes of this panel version.
     pub prints: Arc<PanelPrints>,
@@ -76,4 +77,10 @@ pub(super) struct Work {
     /// Calls that are not sent yet for want of room in the budget.
     pub waits_for_budget: AtomicUsize,
     pub cancel: CancellationToken,
+}
+
+impl Work {
+    pub(super) fn in_run(&self) -> bool {
+        self.endpoint == Endpoint::Run
+    }
 }

@@ -108,7 +108,7 @@ fn person_score(
     verdict: &CaseVerdict,
     least_passing: Option<f64>,
 ) -> Result<Option<(f64, Option<f64>)>, LabelFault> {
-    let Some(label) = labels.get(&verdict.case, &criterion.name) else { return Ok(None) };
+    let Some(label) = labels.get(verdict.case_in_file(), &criterion.name) else { return Ok(None) };
     let scale = asked_scale(criterion, verdict.mode);
     let score = value_of_json(&scale, &label.value).and_then(|value| match value {
         Value::Preference(preference) => Some(preference.pref_a()),
@@ -117,7 +117,7 @@ fn person_score(
     let counted = score.and_then(|score| counted(measure, score, least_passing));
     counted
         .map(|score| Some((score, label.weight)))
-        .ok_or_else(|| labels.off_scale(&verdict.case, &criterion.name))
+        .ok_or_else(|| labels.off_scale(verdict.case_in_file(), &criterion.name))
 }
 
 /// A score as the measure counts it.

@@ -47,6 +47,12 @@ pub fn judge_fingerprint(judge: &Judge, rubric: &Rubric, criterion: &Criterion, 
     }))
 }
 
+/// Over what a judge is, whatever it is asked: what a reply to a caller's own request can be reused under.
+pub fn model_fingerprint(judge: &Judge) -> String {
+    let server = &judge.server;
+    fingerprint(&json!({"provider": server.provider, "base_url": server.base_url, "model": judge.model}))
+}
+
 /// Equal for two judges that would give the same answers: one of them is one vote too many.
 pub(super) fn judge_identity(judge: &Judge) -> String {
     fingerprint(&self::judge(judge, None))

@@ -276,7 +276,7 @@ fn every_key_of_the_contract_is_read() {
     assert_eq!(config.models[0].pattern, "support-lora-*");
     assert_eq!(config.aliases["plain"].target, AliasTarget::Panel("inside".to_owned()));
     assert_eq!(config.aliases["one"].target, AliasTarget::Judge("claude".to_owned()));
-    assert_eq!(config.aliases[CATCH_ALL].below_quorum, file::BelowQuorum::TooManyRequests);
+    assert_eq!(config.aliases[CATCH_ALL].below_quorum, BelowQuorum::TooManyRequests);
     assert_eq!(config.missing_keys("default"), []);
 }
 

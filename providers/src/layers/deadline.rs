@@ -29,16 +29,16 @@ impl Layer<ChatRequest> for Deadline {
         };
         match outcome {
             Ok(response) => Ok(ChatResponse { attempts: call.take_attempts(), ..response }),
-            Err(error) => Err(ProviderError { attempts: call.take_attempts(), ..error }),
+            Err(error) => Err(ProviderError { attempts: call.take_attempts().into(), ..error }),
         }
     }
 }
 
 /// Drops the call once its caller took it back, unless a request is on the wire: that one may finish.
 async fn unless_recalled(call: &Call, asking: impl Future<Output = Outcome>) -> Outcome {
-    let recall = &call.request().recall;
+    let request = call.request();
     let recalled = || Err(ErrorKind::Recalled.into());
-    if recall.is_called() {
+    if request.is_taken_back() {
         return recalled();
     }
     let mut asking = std::pin::pin!(asking);
@@ -46,7 +46,7 @@ async fn unless_recalled(call: &Call, asking: impl Future<Output = Outcome>) -> 
         // The call first, so that its stage is known afterwards.
         biased;
         outcome = &mut asking => return outcome,
-        () = recall.called() => {}
+        () = request.taken_back() => {}
     }
     let is_sent = || call.stage() == Stage::Answer;
     std::future::poll_fn(|context| {

@@ -15,6 +15,7 @@ use super::jitter::Jitter;
 use crate::call::{Call, Hint, Stage};
 use crate::chat::ChatResponse;
 use crate::error::ProviderError;
+use crate::relay::Relay;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetrySettings {
@@ -80,7 +81,9 @@ impl RetryPolicy {
     /// The pause before the next request, or `None` when there should be none.
     fn next_pause(&mut self, call: &Call, error: &ProviderError) -> Option<Duration> {
         let hints = call.take_hints();
-        if call.request().recall.is_called() {
+        let request = call.request();
+        // Whoever listens cannot take back what was passed on.
+        if request.is_taken_back() || request.relay.as_ref().is_some_and(Relay::has_begun) {
             return None;
         }
         if hints.has(Hint::Learned) && self.lessons < MOST_LESSONS {

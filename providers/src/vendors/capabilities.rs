@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 
 use super::Dialect;
+use super::adapted::{AnswerForm, tools};
 use super::profile::{Format, Profile, profile};
 use super::refusal::Refusal;
 use super::taken::choices;
@@ -21,10 +22,16 @@ pub(crate) enum Parameter {
     Stop,
     ResponseFormat,
     Choices,
+    FrequencyPenalty,
+    PresencePenalty,
+    ReasoningEffort,
+    ParallelToolCalls,
+    ToolChoice,
+    Tools,
 }
 
 impl Parameter {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 13] = [
         Self::Logprobs,
         Self::Temperature,
         Self::TopP,
@@ -32,6 +39,12 @@ impl Parameter {
         Self::Stop,
         Self::ResponseFormat,
         Self::Choices,
+        Self::FrequencyPenalty,
+        Self::PresencePenalty,
+        Self::ReasoningEffort,
+        Self::ParallelToolCalls,
+        Self::ToolChoice,
+        Self::Tools,
     ];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -43,6 +56,12 @@ impl Parameter {
             Self::Stop => "stop",
             Self::ResponseFormat => "response_format",
             Self::Choices => "choices",
+            Self::FrequencyPenalty => "frequency_penalty",
+            Self::PresencePenalty => "presence_penalty",
+            Self::ReasoningEffort => "reasoning_effort",
+            Self::ParallelToolCalls => "parallel_tool_calls",
+            Self::ToolChoice => "tool_choice",
+            Self::Tools => "tools",
         }
     }
 
@@ -64,22 +83,50 @@ impl Parameter {
                 "response_json_schema",
             ],
             Self::Choices => &["structured_outputs", "structured outputs", "grammar", "enum", "text/x.enum"],
-            Self::Temperature => &[],
+            Self::Temperature | Self::ReasoningEffort => &[],
+            Self::FrequencyPenalty => &["frequencypenalty", "penalty"],
+            Self::PresencePenalty => &["presencepenalty", "penalty"],
+            Self::ParallelToolCalls => &["parallel tool calls", "disable_parallel_tool_use"],
+            Self::ToolChoice => &["tool choice", "toolconfig", "tool_config"],
+            Self::Tools => &[
+                "tool",
+                "tool choice",
+                "function calling",
+                "functiondeclarations",
+                "function_declarations",
+                "tool-call-parser",
+            ],
         }
     }
 
     fn is_asked(self, request: &ChatRequest) -> bool {
+        let caller = request.caller.as_deref();
+        let has = |name: &str| caller.is_some_and(|caller| caller.other.contains_key(name));
         match self {
             Self::Logprobs => request.top_logprobs.is_some(),
             Self::Temperature => request.temperature.is_some(),
             Self::TopP => request.top_p.is_some(),
             Self::Seed => request.seed.is_some(),
             Self::Stop => !request.stop.is_empty(),
-            Self::ResponseFormat => request.response_schema.is_some(),
+            Self::ResponseFormat => match caller {
+                Some(caller) => AnswerForm::of(caller.response_format.as_ref()).is_some(),
+                None => request.response_schema.is_some(),
+            },
             Self::Choices => choices(request).is_some(),
+            Self::FrequencyPenalty
+            | Self::PresencePenalty
+            | Self::ReasoningEffort
+            | Self::ParallelToolCalls => has(self.name()),
+            Self::ToolChoice => {
+                caller.is_some_and(|caller| caller.tool_choice.is_some() && tools(caller).is_some())
+            }
+            Self::Tools => caller.is_some_and(|caller| tools(caller).is_some()),
         }
     }
 }
+
+/// Sets revisions for calls without schemas apart from the others.
+const WITHOUT_SCHEMAS: u32 = 1 << 31;
 
 /// A snapshot of what is known.
 #[derive(Debug, Clone, Copy)]
@@ -123,6 +170,14 @@ impl Known {
 
     pub(crate) fn takes(&self, parameter: Parameter) -> bool {
         !self.refused.get(parameter as usize).copied().unwrap_or(false)
+    }
+
+    /// The same server for one call whose schema it refuses: as one that takes none.
+    pub(crate) fn without_schemas(mut self) -> Self {
+        self.refuse(Parameter::Tools);
+        self.refuse(Parameter::ResponseFormat);
+        self.revision ^= WITHOUT_SCHEMAS;
+        self
     }
 
     fn refuse(&mut self, parameter: Parameter) {
@@ -257,7 +312,7 @@ impl Words {
     fn say_unsupported(&self) -> bool {
         const CODES: [&str; 4] =
             ["unsupported_parameter", "unsupported_value", "unknown_parameter", "extra_forbidden"];
-        const PHRASES: [&str; 21] = [
+        const PHRASES: [&str; 24] = [
             "not supported",
             "unsupported",
             "not allowed",
@@ -279,6 +334,10 @@ impl Words {
             "deprecated for this model",
             "may only be set to",
             "cannot both be specified",
+            "unavailable",
+            // vLLM's and llama.cpp's flags of the server.
+            "requires --",
+            "no endpoints found that support",
         ];
         CODES.contains(&self.code.as_str()) || PHRASES.iter().any(|phrase| self.text.contains(phrase))
     }

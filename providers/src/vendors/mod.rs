@@ -10,8 +10,11 @@ use crate::chat::ChatResponse;
 use crate::error::ProviderError;
 use crate::http::{Client, SetupError};
 
+mod adapted;
 pub mod anthropic;
+mod bad_schema;
 mod capabilities;
+mod compact;
 mod endpoint;
 pub mod gemini;
 pub mod models;
@@ -19,7 +22,7 @@ pub mod openai;
 mod profile;
 mod refusal;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 pub mod scripted;
 mod sse;
 mod strict_schema;
@@ -28,6 +31,7 @@ mod turns;
 mod unusable;
 
 pub use capabilities::{Capabilities, Learned};
+use compact::compact;
 
 /// A vendor ready for the stack: sends one request per call, knows no limits.
 pub type Vendor = BoxCloneSyncService<Call, ChatResponse, ProviderError>;

@@ -136,7 +136,7 @@ async fn get(
     let mut request = reqwest::Request::new(Method::GET, url);
     *request.headers_mut() = headers(dialect, key).map_err(|error| setup(&error))?;
     let client = client.of(address).map_err(|error| setup(&error))?;
-    let answer = timeout(TIMEOUT, exchange(&client, request, BODY_CAP))
+    let answer = timeout(TIMEOUT, exchange(&client, request, BODY_CAP, None))
         .await
         .map_err(|_| ErrorKind::Timeout { after_ms: 5_000 })?
         .map_err(|none| none.kind)?;
@@ -144,9 +144,11 @@ async fn get(
         return Ok(answer);
     }
     let refusal = Refusal::read(answer.status, &answer.body);
+    let secrets = Secrets { key, host: address.host(), request: None };
     Err(ProviderError {
         retry_after: retry_after::from_headers(&answer.headers).or(refusal.retry_after),
-        ..refusal.kind(Secrets { key, host: address.host(), messages: &[] }).into()
+        upstream: Some(Box::new(refusal.upstream(secrets))),
+        ..refusal.kind(secrets).into()
     })
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, Upstream};
 use crate::error_text::{Secrets, presentable, without_echo};
 use crate::retry_after;
 
@@ -86,12 +86,20 @@ impl Refusal {
         without_echo(&self.message)
     }
 
-    /// Whether it can be about a parameter at all.
+    /// Whether it can be about a parameter at all. OpenRouter's 404 can be about what no model behind it takes, and
+    /// llama.cpp's 500 about what it was not built or started for.
     pub(crate) fn may_teach(&self) -> bool {
-        matches!(self.status, 400 | 422)
-            && !self.is_too_long()
-            && !self.is_filtered()
-            && !self.is_of_account()
+        let says = |phrases: &[&str]| {
+            let text = self.text().to_lowercase();
+            phrases.iter().any(|phrase| text.contains(phrase))
+        };
+        let is_of_request = match self.status {
+            400 | 422 => true,
+            404 => says(&["no endpoints found that support"]),
+            500 => says(&["unsupported param", "requires --jinja"]),
+            _ => false,
+        };
+        is_of_request && !self.is_too_long() && !self.is_filtered() && !self.is_of_account()
     }
 
     pub(crate) fn kind(&self, secrets: Secrets<'_>) -> ErrorKind {
@@ -114,6 +122,17 @@ impl Refusal {
             408 | 409 | 425 | 0..300 | 500.. => ErrorKind::Server { status, message },
             300..400 => ErrorKind::BadRequest { status, message: "redirects are not followed".to_owned() },
             400..500 => ErrorKind::BadRequest { status, message },
+        }
+    }
+
+    /// The fields beside the message, for whoever passes it on.
+    pub(crate) fn upstream(&self, secrets: Secrets<'_>) -> Upstream {
+        let word = |field: &str| (!field.is_empty()).then(|| presentable(field, secrets));
+        Upstream {
+            status: self.status,
+            r#type: word(&self.r#type),
+            code: word(&self.code),
+            param: word(&self.param),
         }
     }
 
@@ -236,7 +255,7 @@ mod tests {
     use super::*;
 
     fn kind(status: u16, body: &Value) -> ErrorKind {
-        Refusal::of(status, body).kind(Secrets { key: None, host: "", messages: &[] })
+        Refusal::of(status, body).kind(Secrets { key: None, host: "", request: None })
     }
 
     #[test]
@@ -329,5 +348,38 @@ mod tests {
         assert_eq!(kind(400, &body), ErrorKind::ContentFilter { message: "a".to_owned() });
         let body = json!({"error": {"message": "a", "code": 403, "metadata": {"reasons": ["violence"]}}});
         assert_eq!(kind(403, &body), ErrorKind::ContentFilter { message: "a".to_owned() });
+    }
+
+    #[test]
+    fn what_may_teach_is_about_the_request() {
+        let check = |status: u16, message: &str, expected: bool| {
+            assert_eq!(
+                Refusal::of(status, &json!({"error": {"message": message}})).may_teach(),
+                expected,
+                "{message}"
+            );
+        };
+        check(400, "anything", true);
+        check(422, "anything", true);
+        check(404, "No endpoints found that support tool use.", true);
+        check(404, "no such model", false);
+        check(500, "Unsupported param: tools", true);
+        check(500, "tools param requires --jinja flag", true);
+        check(500, "out of memory", false);
+        check(400, "maximum context length", false);
+    }
+
+    #[test]
+    fn fields_beside_the_message_are_passed_on() {
+        let error = json!({"message": "x", "type": "t", "code": 7, "param": "see https://a.test/x"});
+        let secrets = Secrets { key: None, host: "", request: None };
+        let upstream = Refusal::of(418, &json!({ "error": error })).upstream(secrets);
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            upstream,
+            Upstream { status: 418, r#type: text("t"), code: text("7"), param: text("see [url]") }
+        );
+        let bare = Refusal::read(502, b"<html>").upstream(secrets);
+        assert_eq!(bare, Upstream { status: 502, r#type: None, code: None, param: None });
     }
 }

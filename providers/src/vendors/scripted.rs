@@ -20,6 +20,7 @@ type Script = dyn Fn(&ChatRequest) -> ScriptedReply + Send + Sync;
 
 /// What one request is met with.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "few of them are made, and tests write them out")]
 pub enum ScriptedReply {
     Respond(ChatResponse),
     Fail(ErrorKind),

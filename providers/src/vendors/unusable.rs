@@ -49,7 +49,7 @@ impl Unusable {
     pub(crate) fn into_kind(self) -> ErrorKind {
         match self {
             Self::Refused(refusal) => {
-                refusal.kind(crate::error_text::Secrets { key: None, host: "", messages: &[] })
+                refusal.kind(crate::error_text::Secrets { key: None, host: "", request: None })
             }
             Self::Empty { kind, .. } => kind,
         }

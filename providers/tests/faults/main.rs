@@ -8,5 +8,6 @@
 mod bytes;
 mod field_faults;
 mod idle;
+mod relay;
 mod server;
 mod streams;

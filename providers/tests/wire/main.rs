@@ -11,3 +11,4 @@ mod outcome;
 mod recordings;
 mod requests;
 mod server;
+mod verbatim;

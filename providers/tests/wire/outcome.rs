@@ -21,6 +21,10 @@ pub fn of_answer(response: &ChatResponse) -> String {
             let _ = write!(line, " {name}={}", text(apart));
         }
     }
+    for call in &response.tool_calls {
+        let id = call.id.as_deref().unwrap_or("-");
+        let _ = write!(line, " call={id}:{}{}", call.name, text(&call.arguments));
+    }
     if let Some(places) = &response.logprobs {
         let _ = write!(line, " logprobs={}", logprobs(places));
     }

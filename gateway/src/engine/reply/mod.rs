@@ -13,6 +13,8 @@
 //! 7. `decide`: the final marker decides, valid or not, and what contradicts it makes it ambiguous;
 //! 8. `refusal`: only where nothing claims to be a verdict.
 //!
+//! `unscaled` offers steps 2 to 4 for replies whose scale nobody declared.
+//!
 //! Each step is linear in the reply's length. Knows nothing of judges, templates, orders and votes: the value of a
 //! pair is as displayed, A being the candidate shown first.
 
@@ -34,6 +36,7 @@ mod slot;
 mod tail;
 mod think;
 mod together;
+mod unscaled;
 mod verdict_object;
 mod visible;
 mod vocabulary;
@@ -52,6 +55,7 @@ use self::visible::Visible;
 
 pub use self::logprobs::{Unusable, VerdictTokens, label_spellings, read_distribution};
 pub use self::together::read_together;
+pub use self::unscaled::{Found, Step, Unscaled, part_span};
 
 /// What is read of a judge's answer. Reasoning that the server keeps apart has no place here.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Anthropic's Messages API.
 //!
-//! It has no token probabilities, no seed and no list of allowed texts: those parameters are left out and say so. The
-//! cap on the answer has to be there. Only whole answers are asked for; `stream` reads streams.
+//! It has no token probabilities, no seed, no penalties and no list of allowed texts: those parameters are left out and
+//! say so. The cap on the answer has to be there. Only whole answers are asked for; `stream` reads streams.
 
 use reqwest::Url;
 
@@ -9,9 +9,11 @@ use super::profile::{AnswerCap, Format, Profile, Schemas, SeedName};
 use crate::address::BaseUrl;
 use crate::vendors::capabilities::Parameter;
 
+mod blocks;
 pub(crate) mod request;
 pub(crate) mod response;
 pub mod stream;
+mod tools;
 
 /// Of the API, as the header `anthropic-version` names it.
 pub(crate) const VERSION: &str = "2023-06-01";
@@ -23,7 +25,13 @@ pub(crate) const PROFILE: Profile = Profile {
     most_alternatives: 0,
     schemas: Schemas::Strict,
     choices: None,
-    never: &[Parameter::Logprobs, Parameter::Seed],
+    never: &[
+        Parameter::Logprobs,
+        Parameter::Seed,
+        Parameter::FrequencyPenalty,
+        Parameter::PresencePenalty,
+        Parameter::ReasoningEffort,
+    ],
     health: None,
 };
 

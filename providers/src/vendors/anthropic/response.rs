@@ -6,8 +6,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::chat::{ChatResponse, FinishReason, Usage};
+use crate::chat::{ChatResponse, FinishReason, ToolCall, Usage};
 use crate::error::ErrorKind;
+use crate::vendors::compact;
 use crate::vendors::refusal::Refusal;
 use crate::vendors::unusable::Unusable;
 
@@ -34,6 +35,17 @@ pub(super) struct Block<'a> {
     text: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     thinking: Option<Cow<'a, str>>,
+    /// `tool_use` begins a call; of its fields a stream gives the input later, in pieces.
+    #[serde(default)]
+    r#type: Option<String>,
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    partial_json: Option<Cow<'a, str>>,
 }
 
 /// Why a judgment was declined; both fields can be null.
@@ -51,10 +63,18 @@ pub(super) struct Draft {
     pub has_blocks: bool,
     text: String,
     thinking: String,
+    calls: Vec<CallDraft>,
     pub stop_reason: Option<String>,
     pub declined: Option<String>,
     pub usage: Map<String, Value>,
     pub model: Option<String>,
+}
+
+#[derive(Debug)]
+struct CallDraft {
+    call: ToolCall,
+    /// Of the input, in a stream.
+    pieces: String,
 }
 
 /// Reads the body of an answer with a success status.
@@ -84,10 +104,24 @@ impl Draft {
         self.model = message.model;
     }
 
-    /// Text of a block that is shown, and of thinking, which is kept apart. Tools and signatures have neither.
+    /// Text of a block that is shown, of thinking, which is kept apart, and calls of our tools. Signatures have none.
     pub(super) fn add(&mut self, block: &Block<'_>) {
         self.text.push_str(block.text.as_deref().unwrap_or_default());
         self.thinking.push_str(block.thinking.as_deref().unwrap_or_default());
+        if block.r#type.as_deref() == Some("tool_use") {
+            self.calls.push(CallDraft {
+                call: ToolCall {
+                    id: block.id.clone(),
+                    name: block.name.clone().unwrap_or_default(),
+                    arguments: block.input.map_or_else(|| "{}".to_owned(), compact),
+                },
+                pieces: String::new(),
+            });
+        }
+        // Blocks of a stream come one after the other.
+        if let (Some(last), Some(piece)) = (self.calls.last_mut(), &block.partial_json) {
+            last.pieces.push_str(piece);
+        }
     }
 
     pub(super) fn stop(&mut self, reason: Option<String>, details: Option<&RawValue>) {
@@ -113,11 +147,19 @@ impl Draft {
         Ok(ChatResponse {
             reasoning: Some(self.thinking).filter(|text| !text.is_empty()),
             refusal: (finish == FinishReason::ContentFilter).then(declined),
+            tool_calls: self.calls.into_iter().map(CallDraft::finish).collect(),
             finish,
             usage,
             model: self.model,
             ..ChatResponse::of_text(self.text)
         })
+    }
+}
+
+impl CallDraft {
+    fn finish(self) -> ToolCall {
+        let arguments = if self.pieces.is_empty() { self.call.arguments } else { self.pieces };
+        ToolCall { arguments, ..self.call }
     }
 }
 
@@ -178,6 +220,27 @@ mod tests {
             cache_write_tokens: 100,
         };
         assert_eq!(decoded(&body).unwrap().usage, Some(expected));
+    }
+
+    #[test]
+    fn calls_of_our_tools_are_read() {
+        let body = json!({
+            "content": [
+                {"type": "text", "text": "My verdict:"},
+                {"type": "server_tool_use", "id": "s", "name": "search", "input": {}},
+                {"type": "tool_use", "id": "t", "name": "verdict", "input": {"score": 4}},
+                {"type": "tool_use", "id": "u", "name": "done"},
+            ],
+            "stop_reason": "tool_use",
+        });
+        let call = |id: &str, name: &str, arguments: &str| ToolCall {
+            id: Some(id.to_owned()),
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+        };
+        let response = decoded(&body).unwrap();
+        assert_eq!(response.tool_calls, [call("t", "verdict", "{\"score\":4}"), call("u", "done", "{}")]);
+        assert_eq!((response.text.as_str(), response.finish), ("My verdict:", FinishReason::ToolCalls));
     }
 
     #[test]

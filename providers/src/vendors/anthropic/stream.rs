@@ -125,6 +125,34 @@ mod tests {
     }
 
     #[test]
+    fn input_of_a_call_comes_in_pieces() {
+        let start = |id: &str| {
+            format!(
+                "data: {{\"type\":\"content_block_start\",\"content_block\":{{\"type\":\"tool_use\",\"id\":\"{id}\",\"name\":\"f\",\"input\":{{}}}}}}\n\n"
+            )
+        };
+        let piece = |json: &str| {
+            format!(
+                "data: {{\"type\":\"content_block_delta\",\"delta\":{{\"type\":\"input_json_delta\",\"partial_json\":{json}}}}}\n\n"
+            )
+        };
+        let body = [
+            START,
+            &start("a"),
+            &piece("\"\""),
+            &piece("\"{\\\"score\\\": \""),
+            &piece("\"4\""),
+            &start("b"),
+            &piece("\"\""),
+            &stop("tool_use"),
+        ];
+        let calls = fold(&body.concat()).unwrap().tool_calls;
+        let read: Vec<(Option<&str>, &str)> =
+            calls.iter().map(|call| (call.id.as_deref(), call.arguments.as_str())).collect();
+        assert_eq!(read, [(Some("a"), "{\"score\": 4"), (Some("b"), "{}")]);
+    }
+
+    #[test]
     fn broken_streams_fail() {
         let check = |body: &str, expected: &str| {
             let error = fold(body).unwrap_err().to_string();

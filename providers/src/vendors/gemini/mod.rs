@@ -3,11 +3,14 @@
 //! Token probabilities exist for some models only, which is learned. Only whole answers are asked for; `stream` reads
 //! streams.
 
+use super::capabilities::Parameter;
 use super::profile::{AnswerCap, Choices, Format, Profile, Schemas, SeedName};
 
+mod parts;
 pub(crate) mod request;
 pub(crate) mod response;
 pub mod stream;
+mod tools;
 
 pub(crate) const PROFILE: Profile = Profile {
     format: Format::Gemini,
@@ -16,7 +19,8 @@ pub(crate) const PROFILE: Profile = Profile {
     most_alternatives: 20,
     schemas: Schemas::Gemini,
     choices: Some(Choices::Enum),
-    never: &[],
+    // Which call is parallel is the model's own affair, and how it thinks is set in other ways from model to model.
+    never: &[Parameter::ParallelToolCalls, Parameter::ReasoningEffort],
     health: None,
 };
 

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::chat::{ChatResponse, FinishReason, TokenLogprob, TokenLogprobs, Usage};
+use crate::chat::{ChatResponse, FinishReason, TokenLogprob, TokenLogprobs, ToolCall, Usage};
 use crate::error::ErrorKind;
+use crate::vendors::compact;
 use crate::vendors::refusal::Refusal;
 use crate::vendors::unusable::Unusable;
 
@@ -62,6 +63,16 @@ struct Part<'a> {
 }
 
 #[derive(Debug, Deserialize)]
+struct FunctionCall<'a> {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    name: String,
+    #[serde(borrow, default)]
+    args: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PromptFeedback {
     #[serde(default)]
@@ -110,7 +121,7 @@ struct UsageMetadata {
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     has_candidates: bool,
-    has_call: bool,
+    calls: Vec<ToolCall>,
     text: String,
     thoughts: String,
     logprobs: Vec<TokenLogprobs>,
@@ -156,7 +167,7 @@ impl Draft {
                 let text = part.text.as_deref().unwrap_or_default();
                 let place = if part.thought == Some(true) { &mut self.thoughts } else { &mut self.text };
                 place.push_str(text);
-                self.has_call |= part.function_call.is_some();
+                self.calls.extend(part.function_call.and_then(call));
             }
         }
         Ok(())
@@ -170,7 +181,7 @@ impl Draft {
             return Err(Unusable::Empty { kind: ErrorKind::Garbage { message }, usage: self.usage });
         } else {
             let reason = self.finish_reason.unwrap_or_default();
-            let Some(finish) = finish(&reason, self.has_call, self.text.is_empty()) else {
+            let Some(finish) = finish(&reason, !self.calls.is_empty(), self.text.is_empty()) else {
                 return Err(Unusable::failed(&reason, self.usage));
             };
             let is_filtered = finish == FinishReason::ContentFilter;
@@ -183,6 +194,7 @@ impl Draft {
         Ok(ChatResponse {
             reasoning: Some(self.thoughts).filter(|text| !text.is_empty()),
             refusal,
+            tool_calls: self.calls,
             finish,
             logprobs: Some(self.logprobs).filter(|places| !places.is_empty()),
             usage: self.usage,
@@ -190,6 +202,13 @@ impl Draft {
             ..ChatResponse::of_text(self.text)
         })
     }
+}
+
+/// `None`: no call that we can read.
+fn call(json: &RawValue) -> Option<ToolCall> {
+    let wire: FunctionCall<'_> = serde_json::from_str(json.get()).ok()?;
+    let arguments = wire.args.map_or_else(|| "{}".to_owned(), compact);
+    Some(ToolCall { id: wire.id, name: wire.name, arguments })
 }
 
 /// `None`: the server failed, and may do better when it is asked again.
@@ -310,6 +329,24 @@ mod tests {
         check(json!("OTHER"));
         check(json!("SOMETHING_NEW"));
         check(Value::Null);
+    }
+
+    #[test]
+    fn calls_are_read() {
+        let check = |call: Value, expected: &[(Option<&str>, &str, &str)], finish: FinishReason| {
+            let parts = json!({"parts": [{"functionCall": call}]});
+            let response = decoded(&candidate(&json!({"content": parts, "finishReason": "STOP"}))).unwrap();
+            let calls: Vec<(Option<&str>, &str, &str)> = response
+                .tool_calls
+                .iter()
+                .map(|call| (call.id.as_deref(), &*call.name, &*call.arguments))
+                .collect();
+            assert_eq!((calls.as_slice(), response.finish), (expected, finish));
+        };
+        let args = json!({"name": "verdict", "args": {"score": 4}});
+        check(args, &[(None, "verdict", "{\"score\":4}")], FinishReason::ToolCalls);
+        check(json!({"id": "1", "name": "done"}), &[(Some("1"), "done", "{}")], FinishReason::ToolCalls);
+        check(json!("odd"), &[], FinishReason::Stop);
     }
 
     #[test]

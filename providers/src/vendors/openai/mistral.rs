@@ -2,6 +2,7 @@
 //! of chunks with the thinking apart, and arguments can be objects. Full context windows end with `model_length`,
 //! failures inside a 200 with `error`. Token alternatives are new there: some models refuse them, which is learned.
 
+use crate::vendors::capabilities::Parameter;
 use crate::vendors::profile::{AnswerCap, Format, Profile, Schemas, SeedName};
 
 pub(crate) const PROFILE: Profile = Profile {
@@ -11,6 +12,6 @@ pub(crate) const PROFILE: Profile = Profile {
     most_alternatives: 20,
     schemas: Schemas::Strict,
     choices: None,
-    never: &[],
+    never: &[Parameter::ReasoningEffort],
     health: None,
 };

@@ -1,7 +1,7 @@
 //! The OpenAI-compatible chat format, as spoken by OpenAI, by every local server and by many hosted ones.
 //!
-//! `request` and `response` hold the format, one file per dialect holds what differs. Only whole answers are asked for;
-//! `stream` reads streams.
+//! `request` and `response` hold the format, one file per dialect holds what differs. Only whole answers are asked for,
+//! unless a caller's body that goes as it stands (`verbatim`) asks for a stream; `stream` reads streams.
 
 pub(crate) mod azure_openai;
 mod choices;
@@ -15,4 +15,6 @@ pub(crate) mod openrouter;
 pub(crate) mod request;
 pub(crate) mod response;
 pub mod stream;
+mod tool_calls;
+pub(crate) mod verbatim;
 pub(crate) mod vllm;

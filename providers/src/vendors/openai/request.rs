@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::choices::grammar;
@@ -17,7 +17,7 @@ use crate::vendors::taken::Taken;
 #[derive(Debug, Serialize)]
 struct Wire<'a> {
     model: &'a str,
-    messages: &'a [Message],
+    messages: Messages<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,13 +39,57 @@ struct Wire<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<&'a [Value]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     structured_outputs: Option<StructuredOutputs<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     grammar: Option<String>,
 }
 
+/// Ours, or a caller's as they were sent.
+#[derive(Debug)]
+enum Messages<'a> {
+    Own(&'a [Message]),
+    Caller(&'a [Value]),
+}
+
+impl Serialize for Messages<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Own(messages) => messages.serialize(serializer),
+            Self::Caller(messages) => messages.serialize(serializer),
+        }
+    }
+}
+
+/// Ours, or a caller's as it was sent.
+#[derive(Debug)]
+enum ResponseFormat<'a> {
+    Own(OwnFormat<'a>),
+    Caller(&'a Value),
+}
+
+impl Serialize for ResponseFormat<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Own(format) => format.serialize(serializer),
+            Self::Caller(format) => format.serialize(serializer),
+        }
+    }
+}
+
 #[derive(Debug, Serialize)]
-struct ResponseFormat<'a> {
+struct OwnFormat<'a> {
     r#type: &'static str,
     json_schema: JsonSchema<'a>,
 }
@@ -65,14 +109,23 @@ struct StructuredOutputs<'a> {
 /// The body for a server with these capabilities, and what had to be left out of it.
 pub(crate) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body {
     let profile = known.profile();
-    let Taken { top_logprobs, temperature, top_p, seed, stop, schema, choices, dropped } =
+    let Taken { top_logprobs, temperature, top_p, seed, stop, schema, choices, caller, dropped } =
         Taken::of(request, known);
     let cap_is = |name: AnswerCap| request.max_tokens.filter(|_| profile.answer_cap == name);
     let seed_is = |name: SeedName| seed.filter(|_| profile.seed == name);
     let choices_by = |way: Choices| choices.filter(|_| profile.choices == Some(way));
+    let own_format = schema.map(|schema| {
+        let (name, schema) = (&*schema.name, taken(&schema.schema, profile.schemas));
+        ResponseFormat::Own(OwnFormat {
+            r#type: "json_schema",
+            json_schema: JsonSchema { name, strict: true, schema },
+        })
+    });
+    let caller = caller.as_ref();
     let wire = Wire {
         model,
-        messages: &request.messages,
+        messages: caller
+            .map_or(Messages::Own(&request.messages), |caller| Messages::Caller(&caller.messages)),
         max_tokens: cap_is(AnswerCap::MaxTokens),
         max_completion_tokens: cap_is(AnswerCap::MaxCompletionTokens),
         temperature,
@@ -82,14 +135,13 @@ pub(crate) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body 
         stop,
         logprobs: top_logprobs.map(|_| true),
         top_logprobs,
-        response_format: schema.map(|schema| ResponseFormat {
-            r#type: "json_schema",
-            json_schema: JsonSchema {
-                name: &schema.name,
-                strict: true,
-                schema: taken(&schema.schema, profile.schemas),
-            },
-        }),
+        response_format: own_format.or_else(|| caller?.response_format.map(ResponseFormat::Caller)),
+        tools: caller.and_then(|caller| caller.tools),
+        tool_choice: caller.and_then(|caller| caller.tool_choice),
+        parallel_tool_calls: caller.and_then(|caller| caller.parallel_tool_calls),
+        frequency_penalty: caller.and_then(|caller| caller.frequency_penalty),
+        presence_penalty: caller.and_then(|caller| caller.presence_penalty),
+        reasoning_effort: caller.and_then(|caller| caller.reasoning_effort),
         structured_outputs: choices_by(Choices::StructuredOutputs).map(|choice| StructuredOutputs { choice }),
         grammar: choices_by(Choices::Grammar).map(grammar),
     };
@@ -100,6 +152,7 @@ pub(crate) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body 
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
 
     use serde_json::json;
 
@@ -107,7 +160,7 @@ mod tests {
 
     use crate::vendors::Dialect;
     use crate::vendors::capabilities::Capabilities;
-    use crate::vendors::samples::asking_for_everything;
+    use crate::vendors::samples::{asking_again_with_tools, asking_for_everything, caller};
 
     fn encoded(request: &ChatRequest, dialect: Dialect) -> (Value, Vec<&'static str>) {
         let body = encode(request, "m", &Capabilities::new(dialect).known());
@@ -176,5 +229,44 @@ mod tests {
         request.choices = Some([].into());
         check(&request, Dialect::Vllm, Value::Null, Value::Null, &[]);
         check(&asking_for_everything(), Dialect::LlamaCpp, Value::Null, Value::Null, &[]);
+    }
+
+    #[test]
+    fn callers_messages_and_tools_go_as_they_were_sent() {
+        let body = Arc::new(asking_again_with_tools());
+        let request = ChatRequest { max_tokens: Some(60), ..ChatRequest::from_caller(Arc::clone(&body)) };
+        let (sent, dropped) = encoded(&request, Dialect::OpenAi);
+        let expected = json!({
+            "model": "m",
+            "messages": body.messages,
+            "max_completion_tokens": 60,
+            "tools": body.tools,
+            "tool_choice": body.tool_choice,
+            "parallel_tool_calls": false,
+            "frequency_penalty": 0.5,
+            "presence_penalty": -1.0,
+            "reasoning_effort": "low",
+        });
+        assert_eq!(sent, expected);
+        assert!(dropped.is_empty());
+        let (sent, dropped) = encoded(&request, Dialect::Mistral);
+        assert_eq!((sent.get("reasoning_effort"), dropped), (None, vec!["reasoning_effort"]));
+    }
+
+    #[test]
+    fn callers_response_format_stands_in_place_of_ours() {
+        let check = |response_format: Value, expected: Option<Value>| {
+            let body = caller(json!({"messages": [], "response_format": response_format}));
+            let request = ChatRequest { caller: Some(body.into()), ..asking_for_everything() };
+            let (sent, dropped) = encoded(&request, Dialect::Vllm);
+            assert_eq!(sent.get("response_format"), expected.as_ref());
+            assert_eq!((sent["messages"].clone(), sent.get("structured_outputs")), (json!([]), None));
+            assert!(dropped.is_empty());
+        };
+        let schema = json!({"type": "json_schema", "json_schema": {"name": "v", "schema": {"maxLength": 9}, "strict": false}});
+        check(schema.clone(), Some(schema));
+        check(json!({"type": "json_object"}), Some(json!({"type": "json_object"})));
+        check(json!({"type": "text"}), None);
+        check(Value::Null, None);
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::lenient_json::without_non_numbers;
+use super::tool_calls::ToolCalls;
 use crate::chat::{ChatResponse, FinishReason, TokenLogprob, TokenLogprobs, Usage};
 use crate::error::ErrorKind;
 use crate::vendors::refusal::Refusal;
@@ -27,6 +28,18 @@ struct Completion<'a> {
     model: Option<String>,
     #[serde(default)]
     system_fingerprint: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Embeddings<'a> {
+    #[serde(borrow, default)]
+    data: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    usage: Option<&'a RawValue>,
+    #[serde(default)]
+    model: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -58,6 +71,12 @@ pub(crate) struct WireMessage<'a> {
     /// DeepSeek's name, and older vLLM's.
     #[serde(borrow, default)]
     reasoning_content: Option<&'a RawValue>,
+    /// Read apart, so that an odd list does not cost the text.
+    #[serde(borrow, default)]
+    tool_calls: Option<&'a RawValue>,
+    /// The one call of older servers.
+    #[serde(borrow, default)]
+    function_call: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -115,6 +134,20 @@ pub(crate) fn decode(body: &[u8], status: u16) -> Result<ChatResponse, Unusable>
     }
 }
 
+/// Reads the answer to `embeddings`: only what it cost, and who gave it.
+pub(crate) fn decode_embeddings(body: &[u8], status: u16) -> Result<ChatResponse, Unusable> {
+    let list: Embeddings<'_> =
+        serde_json::from_slice(body).map_err(|error| Unusable::unreadable(body, &error))?;
+    if let Some(error) = list.error {
+        return Err(refused(error, status));
+    }
+    if list.data.is_none() {
+        return Err(Unusable::garbage("answer has no embeddings"));
+    }
+    let usage = list.usage.and_then(usage);
+    Ok(ChatResponse { usage, model: list.model, ..ChatResponse::of_text("") })
+}
+
 fn answer(completion: Completion<'_>, status: u16) -> Result<ChatResponse, Unusable> {
     if let Some(error) = completion.error {
         return Err(refused(error, status));
@@ -139,16 +172,15 @@ fn answer(completion: Completion<'_>, status: u16) -> Result<ChatResponse, Unusa
     }
     let message = first.message.unwrap_or_default();
     Ok(ChatResponse {
-        text: message.text(),
         reasoning: message.reasoning(),
         refusal: message.refusal(),
+        tool_calls: ToolCalls::of(&message).finish(),
         finish: finish(first.finish_reason.as_deref()),
         logprobs: first.logprobs.and_then(logprobs),
         usage,
         model: completion.model,
         system_fingerprint: completion.system_fingerprint,
-        dropped: Vec::new(),
-        attempts: Vec::new(),
+        ..ChatResponse::of_text(message.text())
     })
 }
 
@@ -175,6 +207,10 @@ impl WireMessage<'_> {
 
     pub(crate) fn refusal(&self) -> Option<String> {
         self.refusal.map(joined).filter(|text| !text.is_empty())
+    }
+
+    pub(super) fn calls(&self) -> (Option<&RawValue>, Option<&RawValue>) {
+        (self.tool_calls, self.function_call)
     }
 }
 

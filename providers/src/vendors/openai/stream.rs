@@ -1,6 +1,6 @@
 //! A recorded event stream folded into a [`ChatResponse`]. Pure: bytes in, answer out.
 //!
-//! Judges are never asked for streams; some proxies answer with one all the same.
+//! Judges are asked for streams only by callers whose bodies go as they stand; some proxies answer with one all the same.
 
 use std::borrow::Cow;
 
@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::response::{self, WireMessage};
+use super::tool_calls::ToolCalls;
 use crate::chat::{ChatResponse, FinishReason};
 use crate::error::ErrorKind;
 use crate::vendors::refusal::Refusal;
@@ -47,6 +48,15 @@ pub fn fold(body: &str) -> Result<ChatResponse, ErrorKind> {
 }
 
 pub(crate) fn read(body: &str) -> Result<ChatResponse, Unusable> {
+    folded(body)?.finish()
+}
+
+/// What has come of a stream that nobody listened to the end of; `None`: nothing.
+pub(crate) fn read_start(body: &str) -> Option<ChatResponse> {
+    folded(body).ok()?.so_far()
+}
+
+fn folded(body: &str) -> Result<Folded, Unusable> {
     let mut folded = Folded::default();
     for data in events(body) {
         if data == "[DONE]" {
@@ -55,7 +65,7 @@ pub(crate) fn read(body: &str) -> Result<ChatResponse, Unusable> {
         }
         folded.add(&data)?;
     }
-    folded.finish()
+    Ok(folded)
 }
 
 #[derive(Debug, Default)]
@@ -63,6 +73,7 @@ struct Folded {
     response: Option<ChatResponse>,
     reasoning: String,
     refusal: String,
+    tool_calls: ToolCalls,
     has_finished: bool,
     is_done: bool,
 }
@@ -87,6 +98,7 @@ impl Folded {
                 response.text.push_str(&delta.text());
                 self.reasoning.push_str(&delta.reasoning().unwrap_or_default());
                 self.refusal.push_str(&delta.refusal().unwrap_or_default());
+                self.tool_calls.add(&delta);
             }
             if let Some(tokens) = choice.logprobs.and_then(response::logprobs) {
                 response.logprobs.get_or_insert_default().extend(tokens);
@@ -103,15 +115,21 @@ impl Folded {
     }
 
     fn finish(self) -> Result<ChatResponse, Unusable> {
-        match self.response {
-            Some(response) if self.is_done || self.has_finished => Ok(ChatResponse {
-                reasoning: Some(self.reasoning).filter(|text| !text.is_empty()),
-                refusal: Some(self.refusal).filter(|text| !text.is_empty()),
-                ..response
-            }),
-            None if self.is_done => Err(Unusable::garbage("stream has no chunks")),
+        let (is_done, has_ended) = (self.is_done, self.is_done || self.has_finished);
+        match self.so_far() {
+            Some(response) if has_ended => Ok(response),
+            None if is_done => Err(Unusable::garbage("stream has no chunks")),
             Some(_) | None => Err(Unusable::cut()),
         }
+    }
+
+    fn so_far(self) -> Option<ChatResponse> {
+        Some(ChatResponse {
+            reasoning: Some(self.reasoning).filter(|text| !text.is_empty()),
+            refusal: Some(self.refusal).filter(|text| !text.is_empty()),
+            tool_calls: self.tool_calls.finish(),
+            ..self.response?
+        })
     }
 }
 

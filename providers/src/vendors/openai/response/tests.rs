@@ -130,3 +130,21 @@ fn error_inside_success_is_an_error() {
         Refusal { status: 502, message: "upstream".to_owned(), code: "502".to_owned(), ..Refusal::default() };
     assert_eq!(decode(body.to_string().as_bytes(), 200), Err(Unusable::from(expected)));
 }
+
+#[test]
+fn embeddings_are_read_for_what_they_cost() {
+    let body = json!({
+        "object": "list", "data": [{"embedding": [0.1], "index": 0}], "model": "e",
+        "usage": {"prompt_tokens": 8, "total_tokens": 8},
+    });
+    let response = decode_embeddings(body.to_string().as_bytes(), 200).unwrap();
+    let expected = Usage { prompt_tokens: 8, ..Usage::default() };
+    assert_eq!((response.usage, response.model.as_deref()), (Some(expected), Some("e")));
+    let check = |body: &str, expected: &str| {
+        let error = decode_embeddings(body.as_bytes(), 200).unwrap_err().into_kind().to_string();
+        assert_eq!(error, expected, "{body}");
+    };
+    check("{}", "unreadable answer: answer has no embeddings");
+    check("", "unreadable answer: empty body");
+    check("{\"error\": {\"message\": \"x\", \"code\": 503}}", "server failed with status 503: x");
+}

@@ -1,0 +1,234 @@
+//! `judge/NAME`: one judge as a plain gateway has it, with its limits, retries and breaker; bytes go as they stand.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::{FutureExt, StreamExt, stream};
+use providers::chat::{CallerBody, ChatRequest, ChatResponse, Forwarding, Route};
+use providers::{ProviderError, Recall, Relay};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::error::DropInError;
+use super::stream::{Answered, Wire, put_headers, send};
+use crate::app::App;
+use crate::case::Sensitivity;
+use crate::dropin::caller::{CallerRequest, Sampling, for_judges};
+use crate::dropin::said::{Called, Envelope, Said};
+use crate::engine::Passed;
+use crate::in_force::InForce;
+use crate::judge::Judge;
+use crate::perimeter::{self, Cleared};
+
+/// Pieces of a stream that may wait for a slow reader.
+const PIECES_AHEAD: usize = 16;
+
+pub(super) struct Question {
+    pub in_force: Arc<InForce>,
+    pub judge: Arc<Judge>,
+    pub request: CallerRequest,
+    /// As sent.
+    pub bytes: Bytes,
+    pub sensitivity: Sensitivity,
+    pub wire: Wire,
+}
+
+pub(super) async fn respond(app: App, question: Question) -> Result<Response, DropInError> {
+    let Question { in_force, judge, request, bytes, sensitivity, wire } = question;
+    if wire == Wire::Chat && judge.speaks_openai() {
+        if request.stream.is_some() {
+            return relay(app, &in_force, judge, request.body, bytes, sensitivity).await;
+        }
+        return pass_on(app, &in_force, judge, request.body, bytes, Route::ChatCompletions, sensitivity)
+            .await;
+    }
+    // In a form that this server does not speak: asked as a panel asks, answered as the caller reads.
+    let stream = request.stream;
+    let coming = Box::pin(async move {
+        let body = CallerBody::new(for_judges(&request.body), Forwarding::Adapted);
+        let cancel = CancellationToken::new();
+        let chat =
+            ChatRequest { recall: Recall::on(cancel.clone()), ..with_sampling(body, &request.sampling) };
+        let cleared = clear(chat, sensitivity, &judge)?;
+        let hang_up = cancel.drop_guard();
+        let passed = app.engine().pass_on(Arc::clone(&in_force.askers), Arc::clone(&judge), cleared).await?;
+        hang_up.disarm();
+        Ok(answered(&app, request, passed))
+    });
+    send(coming, wire, stream).await
+}
+
+/// The server's own answer, byte for byte.
+pub(super) async fn pass_on(
+    app: App,
+    in_force: &InForce,
+    judge: Arc<Judge>,
+    fields: Map<String, Value>,
+    bytes: Bytes,
+    route: Route,
+    sensitivity: Sensitivity,
+) -> Result<Response, DropInError> {
+    let cancel = CancellationToken::new();
+    let body = CallerBody::new(fields, Forwarding::Verbatim { route, body: bytes });
+    let request = ChatRequest { recall: Recall::on(cancel.clone()), ..ChatRequest::from_caller(body) };
+    let cleared = clear(request, sensitivity, &judge)?;
+    let hang_up = cancel.drop_guard();
+    let passed = app.engine().pass_on(Arc::clone(&in_force.askers), Arc::clone(&judge), cleared).await?;
+    hang_up.disarm();
+    Ok(whole(passed, &judge))
+}
+
+/// The server's own stream, piece by piece as it comes.
+async fn relay(
+    app: App,
+    in_force: &InForce,
+    judge: Arc<Judge>,
+    fields: Map<String, Value>,
+    bytes: Bytes,
+    sensitivity: Sensitivity,
+) -> Result<Response, DropInError> {
+    let cancel = CancellationToken::new();
+    let (relay, mut pieces) = Relay::new(PIECES_AHEAD);
+    let body = CallerBody::new(fields, Forwarding::Verbatim { route: Route::ChatCompletions, body: bytes });
+    let request = ChatRequest {
+        recall: Recall::on(cancel.clone()),
+        relay: Some(relay),
+        ..ChatRequest::from_caller(body)
+    };
+    let cleared = clear(request, sensitivity, &judge)?;
+    let engine = Arc::clone(app.engine());
+    let (askers, asked) = (Arc::clone(&in_force.askers), Arc::clone(&judge));
+    let mut call = Box::pin(async move { engine.pass_on(askers, asked, cleared).await });
+    let hang_up = cancel.drop_guard();
+    let mut ended = None;
+    // Losing the receive is fine: a piece is taken only when it completes.
+    let first = tokio::select! {
+        first = pieces.recv() => first,
+        passed = &mut call => {
+            ended = Some(passed);
+            // Pieces may have come in the same moment.
+            pieces.recv().await
+        }
+    };
+    let Some(first) = first else {
+        let passed = match ended {
+            Some(ended) => ended,
+            None => call.await,
+        };
+        hang_up.disarm();
+        // It answered without a stream.
+        return Ok(whole(passed?, &judge));
+    };
+    let rest =
+        stream::unfold(pieces, |mut pieces| async move { pieces.recv().await.map(|piece| (piece, pieces)) });
+    let end = async move {
+        let ended = match ended {
+            Some(ended) => ended,
+            None => call.await,
+        };
+        hang_up.disarm();
+        stream::iter(failure(ended.err()))
+    };
+    let all = stream::iter([first]).chain(rest).chain(end.flatten_stream());
+    Ok(event_stream(Body::from_stream(all.map(Ok::<_, Infallible>)), &judge))
+}
+
+/// After the headers are out a failure is a frame of its own.
+fn failure(error: Option<ProviderError>) -> Vec<Bytes> {
+    let frame =
+        |error: ProviderError| format!("data: {}\n\ndata: [DONE]\n\n", DropInError::from(error).body());
+    error.map(|error| Bytes::from(frame(error))).into_iter().collect()
+}
+
+fn event_stream(body: Body, judge: &Judge) -> Response {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    put_headers(headers, &[("x-litellm-model-group", format!("judge/{}", judge.id))]);
+    response
+}
+
+fn whole(passed: Passed, judge: &Judge) -> Response {
+    let Passed { id, response, cost_usd, overhead_ms } = passed;
+    let json = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+    let mut answer = (StatusCode::OK, json, response.body.unwrap_or_default()).into_response();
+    put_headers(answer.headers_mut(), &headers(id, format!("judge/{}", judge.id), cost_usd, overhead_ms));
+    answer
+}
+
+fn clear(
+    request: ChatRequest,
+    sensitivity: Sensitivity,
+    judge: &Judge,
+) -> Result<Cleared<ChatRequest>, DropInError> {
+    perimeter::clear_for_judge(request, sensitivity, judge)
+        .map_err(|_| DropInError::Perimeter { judge: judge.id.to_string() })
+}
+
+fn with_sampling(body: CallerBody, sampling: &Sampling) -> ChatRequest {
+    ChatRequest {
+        max_tokens: sampling.max_tokens,
+        temperature: sampling.temperature,
+        top_p: sampling.top_p,
+        seed: sampling.seed,
+        stop: sampling.stop.clone(),
+        top_logprobs: sampling.wants_logprobs.then(|| sampling.top_logprobs.unwrap_or_default()),
+        ..ChatRequest::from_caller(body)
+    }
+}
+
+fn answered(app: &App, request: CallerRequest, passed: Passed) -> Answered {
+    let Passed { id, response, cost_usd, overhead_ms } = passed;
+    let ChatResponse { text, refusal, tool_calls, finish, logprobs, usage, model, .. } = response;
+    let tool_calls: Vec<Called> = tool_calls
+        .into_iter()
+        .enumerate()
+        .map(|(index, call)| Called {
+            id: call.id.unwrap_or_else(|| format!("call_{id}_{index}")),
+            name: call.name,
+            arguments: call.arguments,
+        })
+        .collect();
+    let is_silent = refusal.is_some() || (!tool_calls.is_empty() && text.is_empty());
+    let name = request.model.unwrap_or_default();
+    let headers = headers(id.clone(), name.clone(), cost_usd, overhead_ms);
+    Answered {
+        said: Said {
+            content: (!is_silent).then_some(text),
+            refusal,
+            tool_calls,
+            finish,
+            logprobs: logprobs.filter(|_| request.sampling.wants_logprobs),
+        },
+        envelope: Envelope {
+            id,
+            created_s: app.engine().now_us() / 1_000_000,
+            model: name,
+            usage: usage.unwrap_or_default(),
+            choices: 1,
+            tribunal: json!({"model": model, "cost_usd": cost_usd}),
+        },
+        headers,
+    }
+}
+
+/// What LiteLLM tells beside an answer.
+fn headers(
+    id: String,
+    model: String,
+    cost_usd: Option<f64>,
+    overhead_ms: f64,
+) -> Vec<(&'static str, String)> {
+    let mut headers = vec![
+        ("x-litellm-call-id", id),
+        ("x-litellm-model-group", model),
+        ("x-litellm-overhead-duration-ms", format!("{overhead_ms:.1}")),
+    ];
+    headers.extend(cost_usd.map(|cost| ("x-litellm-response-cost", format!("{cost:.6}"))));
+    headers
+}

@@ -1,0 +1,364 @@
+//! The Responses API: its requests as chat completions, and an answer in its form, whole or as events.
+
+use providers::chat::Usage;
+use serde_json::{Map, Value, json};
+
+use super::caller::{BadRequest, CallerRequest, tokens as cap};
+use super::said::{Called, Envelope, Said, tokens};
+
+/// A request of `POST /v1/responses` in the form of chat completions.
+pub fn request(body: Value) -> Result<CallerRequest, BadRequest> {
+    let Value::Object(mut fields) = body else {
+        return Err(BadRequest { message: String::from("the body is no JSON object"), param: None });
+    };
+    let mut take = |name: &str| fields.shift_remove(name).filter(|value| !value.is_null());
+    for stored in ["previous_response_id", "conversation"] {
+        if take(stored).is_some() {
+            let text =
+                format!("`{stored}` names what is not kept here; hint: send the earlier turns in `input`");
+            return Err(BadRequest { message: text, param: Some("previous_response_id") });
+        }
+    }
+    let mut messages: Vec<Value> = Vec::new();
+    messages.extend(take("instructions").map(|text| json!({"role": "system", "content": text})));
+    match take("input") {
+        Some(Value::String(text)) => messages.push(json!({"role": "user", "content": text})),
+        Some(Value::Array(items)) => {
+            for item in items {
+                messages.push(message(&item)?);
+            }
+        }
+        Some(_) => return Err(BadRequest::of("input", "`input` is neither a text nor a list")),
+        None => {}
+    }
+    let format = take("text").and_then(|text| text.get("format").cloned());
+    let tools = take("tools").map(|tools| chat_tools(&tools)).transpose()?;
+    let choice = take("tool_choice").map(chat_tool_choice);
+    let effort = take("reasoning").and_then(|reasoning| reasoning.get("effort").cloned());
+    let includes = take("include");
+    let names_logprobs = |list: &Value| {
+        list.as_array().is_some_and(|list| list.contains(&json!("message.output_text.logprobs")))
+    };
+    let wants_logprobs = includes.as_ref().is_some_and(names_logprobs);
+    // Named by the caller's own words where it is wrong.
+    cap(&fields, "max_output_tokens")?;
+    let most_tokens = fields.shift_remove("max_output_tokens");
+    let chat = [
+        ("messages", Some(Value::Array(messages))),
+        ("response_format", format.and_then(response_format)),
+        ("tools", tools),
+        ("tool_choice", choice),
+        ("reasoning_effort", effort.filter(|effort| !effort.is_null())),
+        ("max_completion_tokens", most_tokens),
+        ("logprobs", wants_logprobs.then_some(Value::Bool(true))),
+    ];
+    fields.extend(chat.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    CallerRequest::of_chat(Value::Object(fields)).map_err(|bad| match bad.param {
+        Some("messages") => BadRequest::of("input", "`input` is missing or empty"),
+        _ => bad,
+    })
+}
+
+/// One item of the input as a message.
+fn message(item: &Value) -> Result<Value, BadRequest> {
+    let text = |name: &str| item.get(name).and_then(Value::as_str).unwrap_or_default();
+    match item.get("type").and_then(Value::as_str).unwrap_or("message") {
+        "message" => {
+            let content = match item.get("content") {
+                Some(Value::Array(parts)) => parts.iter().map(part).collect(),
+                Some(content) => content.clone(),
+                None => return Err(BadRequest::of("input", "a message of `input` has no `content`")),
+            };
+            let role = item.get("role").cloned().unwrap_or_else(|| json!("user"));
+            Ok(json!({"role": role, "content": content}))
+        }
+        "function_call" => Ok(json!({
+            "role": "assistant",
+            "content": null,
+            "tool_calls": [{
+                "id": text("call_id"),
+                "type": "function",
+                "function": {"name": text("name"), "arguments": text("arguments")},
+            }],
+        })),
+        "function_call_output" => {
+            Ok(json!({"role": "tool", "tool_call_id": text("call_id"), "content": item.get("output")}))
+        }
+        other => Err(BadRequest::of("input", format!("items of type `{other}` are not taken in `input`"))),
+    }
+}
+
+fn part(part: &Value) -> Value {
+    match part.get("type").and_then(Value::as_str) {
+        Some("input_text" | "output_text") => json!({"type": "text", "text": part.get("text")}),
+        Some("input_image") => {
+            let mut image = json!({"url": part.get("image_url")});
+            if let Some(detail) = part.get("detail") {
+                image["detail"] = detail.clone();
+            }
+            json!({"type": "image_url", "image_url": image})
+        }
+        Some(_) | None => part.clone(),
+    }
+}
+
+/// `text.format` as `response_format`; plain text is none.
+fn response_format(format: Value) -> Option<Value> {
+    match format.get("type").and_then(Value::as_str) {
+        Some("json_schema") => {
+            let mut schema: Map<String, Value> = match format {
+                Value::Object(fields) => fields,
+                _ => return None,
+            };
+            schema.shift_remove("type");
+            Some(json!({"type": "json_schema", "json_schema": schema}))
+        }
+        Some("json_object") => Some(json!({"type": "json_object"})),
+        Some(_) | None => None,
+    }
+}
+
+fn chat_tools(tools: &Value) -> Result<Value, BadRequest> {
+    let Value::Array(tools) = tools else { return Err(BadRequest::of("tools", "`tools` is no list")) };
+    let functions = tools.iter().map(|tool| {
+        let Value::Object(fields) = tool else { return Err(BadRequest::of("tools", "a tool is no object")) };
+        if fields.get("type").and_then(Value::as_str) != Some("function") {
+            return Err(BadRequest::of("tools", "only tools of type `function` are taken"));
+        }
+        let mut function = fields.clone();
+        function.shift_remove("type");
+        Ok(json!({"type": "function", "function": function}))
+    });
+    functions.collect::<Result<Vec<_>, _>>().map(Value::Array)
+}
+
+fn chat_tool_choice(choice: Value) -> Value {
+    match (choice.get("type").and_then(Value::as_str), choice.get("name")) {
+        (Some("function"), Some(name)) => json!({"type": "function", "function": {"name": name}}),
+        (_, _) => choice,
+    }
+}
+
+/// The body of `POST /v1/responses`.
+pub fn response(said: &Said, envelope: &Envelope) -> Value {
+    let mut body = head(envelope, "completed");
+    body["output"] = output(said, envelope).into_iter().collect();
+    body["usage"] = usage(&envelope.usage);
+    body["tribunal"] = envelope.tribunal.clone();
+    body
+}
+
+/// The same as the events of a stream, each a name and its data.
+pub fn events(said: &Said, envelope: &Envelope) -> Vec<(&'static str, Value)> {
+    let begun = head(envelope, "in_progress");
+    let mut events = vec![
+        ("response.created", json!({"response": begun})),
+        ("response.in_progress", json!({"response": begun})),
+    ];
+    for (index, item) in output(said, envelope).into_iter().enumerate() {
+        let mut opened = item.clone();
+        opened["status"] = json!("in_progress");
+        if item["type"] == "function_call" {
+            opened["arguments"] = json!("");
+            events.push(("response.output_item.added", json!({"output_index": index, "item": opened})));
+            let at = || json!({"item_id": item["id"], "output_index": index});
+            let (mut delta, mut done) = (at(), at());
+            delta["delta"] = item["arguments"].clone();
+            done["arguments"] = item["arguments"].clone();
+            events.push(("response.function_call_arguments.delta", delta));
+            events.push(("response.function_call_arguments.done", done));
+        } else {
+            opened["content"] = json!([]);
+            events.push(("response.output_item.added", json!({"output_index": index, "item": opened})));
+            events.extend(text_events(index, &item));
+        }
+        events.push(("response.output_item.done", json!({"output_index": index, "item": item})));
+    }
+    events.push(("response.completed", json!({"response": response(said, envelope)})));
+    for (number, (name, data)) in events.iter_mut().enumerate() {
+        data["type"] = json!(name);
+        data["sequence_number"] = json!(number);
+    }
+    events
+}
+
+fn text_events(index: usize, item: &Value) -> Vec<(&'static str, Value)> {
+    let part = &item["content"][0];
+    let at = || json!({"item_id": item["id"], "output_index": index, "content_index": 0});
+    let with = |name: &str, value: &Value| {
+        let mut event = at();
+        event[name] = value.clone();
+        event
+    };
+    let is_refusal = part["type"] == "refusal";
+    let (field, delta, done) = if is_refusal {
+        ("refusal", "response.refusal.delta", "response.refusal.done")
+    } else {
+        ("text", "response.output_text.delta", "response.output_text.done")
+    };
+    let mut empty = part.clone();
+    empty[field] = json!("");
+    let (mut said, mut whole) = (with("delta", &part[field]), with(field, &part[field]));
+    if !is_refusal {
+        said["logprobs"] = part["logprobs"].clone();
+        whole["logprobs"] = part["logprobs"].clone();
+    }
+    vec![
+        ("response.content_part.added", with("part", &empty)),
+        (delta, said),
+        (done, whole),
+        ("response.content_part.done", with("part", part)),
+    ]
+}
+
+fn head(envelope: &Envelope, status: &str) -> Value {
+    json!({
+        "id": format!("resp_{}", envelope.id),
+        "object": "response",
+        "created_at": envelope.created_s,
+        "status": status,
+        "error": null,
+        "incomplete_details": null,
+        "instructions": null,
+        "metadata": {},
+        "model": envelope.model,
+        "output": [],
+        "parallel_tool_calls": false,
+        "temperature": null,
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": null,
+        "usage": null,
+    })
+}
+
+fn output(said: &Said, envelope: &Envelope) -> Vec<Value> {
+    let message = |content: Value| {
+        json!({
+            "type": "message",
+            "id": format!("msg_{}", envelope.id),
+            "status": "completed",
+            "role": "assistant",
+            "content": [content],
+        })
+    };
+    let mut items = Vec::new();
+    if let Some(text) = &said.content {
+        let logprobs = said.logprobs.as_deref().map(tokens).unwrap_or_default();
+        items.push(message(
+            json!({"type": "output_text", "text": text, "annotations": [], "logprobs": logprobs}),
+        ));
+    }
+    if let Some(text) = &said.refusal {
+        items.push(message(json!({"type": "refusal", "refusal": text})));
+    }
+    items.extend(said.tool_calls.iter().map(|Called { id, name, arguments }| {
+        json!({
+            "type": "function_call",
+            "id": format!("fc_{}", envelope.id),
+            "call_id": id,
+            "name": name,
+            "arguments": arguments,
+            "status": "completed",
+        })
+    }));
+    items
+}
+
+fn usage(usage: &Usage) -> Value {
+    json!({
+        "input_tokens": usage.prompt_tokens,
+        "input_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "output_tokens": usage.completion_tokens,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        "total_tokens": usage.total_tokens(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::said::samples::{called, envelope, weighed};
+    use super::*;
+
+    #[test]
+    fn a_request_becomes_a_chat_completion() {
+        let request = request(json!({
+            "model": "panel", "instructions": "Judge.", "max_output_tokens": 9, "reasoning": {"effort": "low"},
+            "input": [
+                {"role": "user", "content": [{"type": "input_text", "text": "This?"}, {"type": "input_image", "image_url": "data:x"}]},
+                {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "c1", "output": "seen"},
+            ],
+            "text": {"format": {"type": "json_schema", "name": "V", "strict": true, "schema": {"type": "object"}}},
+            "tools": [{"type": "function", "name": "grade", "parameters": {"type": "object"}}],
+            "tool_choice": {"type": "function", "name": "grade"}, "include": ["message.output_text.logprobs"],
+        }))
+        .unwrap();
+        assert_eq!(
+            request.body["messages"],
+            json!([
+                {"role": "system", "content": "Judge."},
+                {"role": "user", "content": [{"type": "text", "text": "This?"}, {"type": "image_url", "image_url": {"url": "data:x"}}]},
+                {"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]},
+                {"role": "tool", "tool_call_id": "c1", "content": "seen"},
+            ])
+        );
+        assert_eq!(
+            request.body["response_format"],
+            json!({"type": "json_schema", "json_schema": {"name": "V", "strict": true, "schema": {"type": "object"}}})
+        );
+        assert_eq!(request.body["tools"][0]["function"]["name"], "grade");
+        assert_eq!(request.body["tool_choice"], json!({"type": "function", "function": {"name": "grade"}}));
+        assert_eq!(request.body["reasoning_effort"], "low");
+        assert_eq!((request.sampling.max_tokens, request.sampling.wants_logprobs), (Some(9), true));
+    }
+
+    #[test]
+    fn what_cannot_be_answered_is_named() {
+        let check = |body: Value, param: &str, words: &str| {
+            let bad = request(body).unwrap_err();
+            assert_eq!(bad.param, Some(param), "{bad}");
+            assert!(bad.message.contains(words), "{bad}");
+        };
+        check(json!({"model": "panel"}), "input", "missing or empty");
+        check(json!({"input": 5}), "input", "neither");
+        check(json!({"input": [{"type": "item_reference", "id": "x"}]}), "input", "item_reference");
+        check(json!({"input": [{"role": "user"}]}), "input", "no `content`");
+        check(json!({"input": "x", "previous_response_id": "r"}), "previous_response_id", "earlier turns");
+        check(json!({"input": "x", "tools": [{"type": "web_search"}]}), "tools", "only tools of type");
+        check(json!({"input": "x", "max_output_tokens": 0}), "max_output_tokens", "at least 1");
+    }
+
+    #[test]
+    fn an_answer_has_every_field_that_clients_read() {
+        let body = response(&weighed(), &envelope());
+        assert_eq!(
+            (&body["id"], &body["status"], &body["object"]),
+            (&json!("resp_v1"), &json!("completed"), &json!("response"))
+        );
+        let part = &body["output"][0]["content"][0];
+        assert_eq!((&part["type"], &part["text"]), (&json!("output_text"), &json!("yes.")));
+        assert_eq!(part["logprobs"].as_array().map(Vec::len), Some(2));
+        assert_eq!(body["usage"]["total_tokens"], 7);
+        let call = &response(&called(), &envelope())["output"][0];
+        assert_eq!(
+            (&call["type"], &call["call_id"], &call["name"]),
+            (&json!("function_call"), &json!("call_1"), &json!("grade"))
+        );
+        let refused = response(&Said::refusal("No."), &envelope());
+        assert_eq!(refused["output"][0]["content"], json!([{"type": "refusal", "refusal": "No."}]));
+    }
+
+    #[test]
+    fn a_stream_is_numbered_and_ends_with_the_whole_answer() {
+        for said in [Said::text("yes"), called(), Said::refusal("No.")] {
+            let events = events(&said, &envelope());
+            for (number, (name, data)) in events.iter().enumerate() {
+                assert_eq!((&data["type"], &data["sequence_number"]), (&json!(name), &json!(number)));
+            }
+            assert_eq!(events[0].0, "response.created");
+            let (name, last) = events.last().unwrap();
+            assert_eq!((*name, &last["response"]), ("response.completed", &response(&said, &envelope())));
+        }
+    }
+}
