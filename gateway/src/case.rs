@@ -168,7 +168,7 @@ mod tests {
     fn repeats_of_a_case_are_of_one_source_and_only_the_first_keeps_its_name() {
         let case = |json: serde_json::Value| Case::try_from(json).unwrap();
         let alone = case(serde_json::json!({"id": "q", "output": "x"}));
-        assert_eq!(alone.clone().repeated(1).collect::<Vec<_>>(), [alone.clone()]);
+        assert_eq!(alone.clone().repeated(1).collect::<Vec<_>>(), std::slice::from_ref(&alone));
         let thrice: Vec<Case> = alone.repeated(3).collect();
         let names: Vec<&str> = thrice.iter().map(|case| case.id.0.as_str()).collect();
         assert_eq!(names, ["q", "q#2", "q#3"]);

@@ -141,9 +141,9 @@ async fn ff_gate_006_a_failure_is_not_turned_into_a_pass_by_a_negation() {
     let gateway =
         Gateway::scripted(&with(panel(NOWHERE), change), judges.failing("cid", unavailable())).await;
     let verdict = gateway.judge(json!({"id": "q1", "output": "We are better than Initech."})).await;
-    let judged = &verdict.criteria["quality"];
-    assert_eq!((&judged.value, judged.score, judged.passed), (&None, None, None));
-    assert!(judged.abstentions.iter().all(|missing| missing.kind == AbstentionKind::Unavailable));
+    let quality = &verdict.criteria["quality"];
+    assert_eq!((&quality.value, quality.score, quality.passed), (&None, None, None));
+    assert!(quality.abstentions.iter().all(|missing| missing.kind == AbstentionKind::Unavailable));
     assert_eq!(verdict.criteria["silent"].passed, Some(false), "code inverts what it found");
     // A check that cannot be made is not passed either: recorded judges may come without the answer's text.
     let folder = recorded(&all_agree(&[(30, 5.0)]));

@@ -8,7 +8,7 @@ use crate::case::Sensitivity;
 const MOST_CHOICES: u64 = 128;
 
 /// Most alternatives of a token, as OpenAI has it.
-const MOST_ALTERNATIVES: u64 = 20;
+const MOST_ALTERNATIVES: u8 = 20;
 
 /// A request to the drop-in endpoint, in the form of chat completions.
 #[derive(Debug, Clone, PartialEq)]
@@ -174,13 +174,14 @@ fn stop(body: &Map<String, Value>) -> Result<Vec<String>, BadRequest> {
 fn alternatives(body: &Map<String, Value>) -> Result<Option<u8>, BadRequest> {
     match body.get("top_logprobs") {
         None | Some(Value::Null) => Ok(None),
-        Some(value) => match value.as_u64().filter(|count| *count <= MOST_ALTERNATIVES) {
-            Some(count) => Ok(u8::try_from(count).ok()),
-            None => {
+        Some(value) => {
+            let count = value.as_u64().and_then(|count| u8::try_from(count).ok());
+            let count = count.filter(|count| *count <= MOST_ALTERNATIVES).ok_or_else(|| {
                 let text = format!("`top_logprobs` is no count from 0 to {MOST_ALTERNATIVES}");
-                Err(BadRequest::of("top_logprobs", text))
-            }
-        },
+                BadRequest::of("top_logprobs", text)
+            })?;
+            Ok(Some(count))
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! An answer as a chat completion, whole or as the chunks of a stream.
 
-use providers::chat::Usage;
+use providers::chat::{TokenLogprobs, Usage};
 use serde_json::{Map, Value, json};
 
-use super::said::{Envelope, Said, finish_reason, tokens};
+use super::said::{Called, Envelope, Said, finish_reason, tokens, with};
 
 /// The body of `POST /v1/chat/completions`.
 pub fn completion(said: &Said, envelope: &Envelope) -> Value {
@@ -47,8 +47,8 @@ pub fn chunks(said: &Said, envelope: &Envelope, includes_usage: bool) -> Vec<Val
         }
         chunks.push(choice(json!({}), Value::Null, Value::from(finish_reason(said))));
     }
-    if let Some(last) = chunks.last_mut() {
-        last["tribunal"] = envelope.tribunal.clone();
+    if let Some(last) = chunks.pop() {
+        chunks.push(with(last, [("tribunal", envelope.tribunal.clone())]));
     }
     if includes_usage {
         let mut last = head(envelope, "chat.completion.chunk");
@@ -82,29 +82,21 @@ fn head(envelope: &Envelope, object: &str) -> Map<String, Value> {
 }
 
 fn message(said: &Said) -> Value {
-    let mut message = json!({"role": "assistant", "content": said.content, "refusal": said.refusal});
-    if !said.tool_calls.is_empty() {
-        message["tool_calls"] = said
-            .tool_calls
-            .iter()
-            .map(|call| {
-                json!({
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments},
-                })
-            })
-            .collect();
-    }
-    message
+    let message = json!({"role": "assistant", "content": said.content, "refusal": said.refusal});
+    let call = |call: &Called| {
+        let function = json!({"name": call.name, "arguments": call.arguments});
+        json!({"id": call.id, "type": "function", "function": function})
+    };
+    let calls: Vec<Value> = said.tool_calls.iter().map(call).collect();
+    with(message, (!calls.is_empty()).then(|| ("tool_calls", Value::Array(calls))))
 }
 
 /// What is said, piece by piece, each with its tokens.
 fn deltas(said: &Said) -> Vec<(Value, Value)> {
     if let Some(places) = &said.logprobs {
-        let piece = |place| {
+        let piece = |place: &TokenLogprobs| {
+            let text = String::from_utf8_lossy(&place.token.bytes);
             let token = tokens(std::slice::from_ref(place));
-            let text = token.first().map_or(Value::Null, |token| token["token"].clone());
             (json!({"content": text}), json!({"content": token, "refusal": null}))
         };
         return places.iter().map(piece).collect();

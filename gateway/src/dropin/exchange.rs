@@ -34,7 +34,7 @@ impl Frame {
 struct Text<'m> {
     message: usize,
     part: Option<usize>,
-    text: &'m str,
+    said: &'m str,
 }
 
 impl Layout {
@@ -53,20 +53,20 @@ impl Layout {
         let limit = |own: usize, other: usize, text: &str| {
             if in_a == in_b && other > own { other } else { text.len() }
         };
-        let a = inner(text_a.text, start_a, &self.a, limit(start_a, start_b, text_a.text))?;
-        let b = inner(text_b.text, start_b, &self.b, limit(start_b, start_a, text_b.text))?;
-        let (said_a, said_b) = (text_a.text.get(a.clone())?, text_b.text.get(b.clone())?);
+        let a = inner(text_a.said, start_a, &self.a, limit(start_a, start_b, text_a.said))?;
+        let b = inner(text_b.said, start_b, &self.b, limit(start_b, start_a, text_b.said))?;
+        let (said_a, said_b) = (text_a.said.get(a.clone())?, text_b.said.get(b.clone())?);
         let mut out = messages.to_vec();
         if in_a == in_b {
-            let both = text_a.text;
+            let both = text_a.said;
             let (first, second, new_first, new_second) =
                 if a.start < b.start { (&a, &b, said_b, said_a) } else { (&b, &a, said_a, said_b) };
             let between = both.get(first.end..second.start)?;
             let (before, after) = (both.get(..first.start)?, both.get(second.end..)?);
             put(&mut out, text_a, [before, new_first, between, new_second, after].concat())?;
         } else {
-            put(&mut out, text_a, replaced(text_a.text, &a, said_b)?)?;
-            put(&mut out, text_b, replaced(text_b.text, &b, said_a)?)?;
+            put(&mut out, text_a, replaced(text_a.said, &a, said_b)?)?;
+            put(&mut out, text_b, replaced(text_b.said, &b, said_a)?)?;
         }
         Some(out)
     }
@@ -76,11 +76,11 @@ fn texts(messages: &[Value]) -> Vec<Text<'_>> {
     let mut texts = Vec::new();
     for (message, value) in messages.iter().enumerate() {
         match value.get("content") {
-            Some(Value::String(text)) => texts.push(Text { message, part: None, text }),
+            Some(Value::String(text)) => texts.push(Text { message, part: None, said: text }),
             Some(Value::Array(parts)) => {
                 let said = parts.iter().enumerate().filter_map(|(part, value)| {
-                    let text = value.get("text")?.as_str()?;
-                    Some(Text { message, part: Some(part), text })
+                    let said = value.get("text")?.as_str()?;
+                    Some(Text { message, part: Some(part), said })
                 });
                 texts.extend(said);
             }
@@ -94,7 +94,7 @@ fn only_place(texts: &[Text<'_>], start: &str) -> Option<(usize, usize)> {
     let places = texts
         .iter()
         .enumerate()
-        .flat_map(|(index, text)| text.text.match_indices(start).map(move |(at, _)| (index, at)));
+        .flat_map(|(index, text)| text.said.match_indices(start).map(move |(at, _)| (index, at)));
     let mut places = places.fuse();
     let only = places.next()?;
     places.next().is_none().then_some(only)

@@ -75,24 +75,19 @@ impl<'c> Panel<'c> {
         let mut voters = Vec::with_capacity(self.voters.len() * 2);
         for voter in std::mem::take(&mut self.voters) {
             let other = others.voters.iter().find(|other| other.member == voter.member);
-            match other.filter(|_| others.carrier == self.carrier) {
-                Some(other) => {
-                    let weight = voter.weight / 2.0;
-                    let value = exchange::back(&other.value);
-                    let reversed = Voter { is_reversed: true, weight, value, written: None, ..other.clone() };
-                    voters.extend([Voter { weight, ..voter }, reversed]);
-                }
-                None => {
-                    let why = match others.readings.get(voter.member) {
-                        Some(Reading::Abstained(why)) => *why,
-                        Some(Reading::Accepted) | None => {
-                            Abstention::Unparseable(UnparseableClass::NoVerdict)
-                        }
-                    };
-                    if let Some(reading) = self.readings.get_mut(voter.member) {
-                        *reading = Reading::Abstained(why);
-                    }
-                }
+            if let Some(other) = other.filter(|_| others.carrier == self.carrier) {
+                let weight = voter.weight / 2.0;
+                let value = exchange::back(&other.value);
+                let reversed = Voter { is_reversed: true, weight, value, written: None, ..other.clone() };
+                voters.extend([Voter { weight, ..voter }, reversed]);
+                continue;
+            }
+            let why = match others.readings.get(voter.member) {
+                Some(Reading::Abstained(why)) => *why,
+                Some(Reading::Accepted) | None => Abstention::Unparseable(UnparseableClass::NoVerdict),
+            };
+            if let Some(reading) = self.readings.get_mut(voter.member) {
+                *reading = Reading::Abstained(why);
             }
         }
         self.voters = voters;

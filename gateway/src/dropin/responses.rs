@@ -4,7 +4,7 @@ use providers::chat::Usage;
 use serde_json::{Map, Value, json};
 
 use super::caller::{BadRequest, CallerRequest, tokens as cap};
-use super::said::{Called, Envelope, Said, tokens};
+use super::said::{Called, Envelope, Said, tokens, with};
 
 /// A request of `POST /v1/responses` in the form of chat completions.
 pub fn request(body: Value) -> Result<CallerRequest, BadRequest> {
@@ -92,10 +92,8 @@ fn part(part: &Value) -> Value {
     match part.get("type").and_then(Value::as_str) {
         Some("input_text" | "output_text") => json!({"type": "text", "text": part.get("text")}),
         Some("input_image") => {
-            let mut image = json!({"url": part.get("image_url")});
-            if let Some(detail) = part.get("detail") {
-                image["detail"] = detail.clone();
-            }
+            let detail = part.get("detail").map(|detail| ("detail", detail.clone()));
+            let image = with(json!({"url": part.get("image_url")}), detail);
             json!({"type": "image_url", "image_url": image})
         }
         Some(_) | None => part.clone(),
@@ -141,11 +139,13 @@ fn chat_tool_choice(choice: Value) -> Value {
 
 /// The body of `POST /v1/responses`.
 pub fn response(said: &Said, envelope: &Envelope) -> Value {
-    let mut body = head(envelope, "completed");
-    body["output"] = output(said, envelope).into_iter().collect();
-    body["usage"] = usage(&envelope.usage);
-    body["tribunal"] = envelope.tribunal.clone();
-    body
+    let output: Vec<Value> = output(said, envelope).iter().map(|item| item.json("completed")).collect();
+    let filled = [
+        ("output", Value::Array(output)),
+        ("usage", usage(&envelope.usage)),
+        ("tribunal", envelope.tribunal.clone()),
+    ];
+    with(head(envelope, "completed"), filled)
 }
 
 /// The same as the events of a stream, each a name and its data.
@@ -155,60 +155,108 @@ pub fn events(said: &Said, envelope: &Envelope) -> Vec<(&'static str, Value)> {
         ("response.created", json!({"response": begun})),
         ("response.in_progress", json!({"response": begun})),
     ];
-    for (index, item) in output(said, envelope).into_iter().enumerate() {
-        let mut opened = item.clone();
-        opened["status"] = json!("in_progress");
-        if item["type"] == "function_call" {
-            opened["arguments"] = json!("");
-            events.push(("response.output_item.added", json!({"output_index": index, "item": opened})));
-            let at = || json!({"item_id": item["id"], "output_index": index});
-            let (mut delta, mut done) = (at(), at());
-            delta["delta"] = item["arguments"].clone();
-            done["arguments"] = item["arguments"].clone();
-            events.push(("response.function_call_arguments.delta", delta));
-            events.push(("response.function_call_arguments.done", done));
-        } else {
-            opened["content"] = json!([]);
-            events.push(("response.output_item.added", json!({"output_index": index, "item": opened})));
-            events.extend(text_events(index, &item));
-        }
-        events.push(("response.output_item.done", json!({"output_index": index, "item": item})));
+    for (index, item) in output(said, envelope).iter().enumerate() {
+        let opened = item.empty().json("in_progress");
+        events.push(("response.output_item.added", json!({"output_index": index, "item": opened})));
+        events.extend(item.events(index));
+        let done = item.json("completed");
+        events.push(("response.output_item.done", json!({"output_index": index, "item": done})));
     }
     events.push(("response.completed", json!({"response": response(said, envelope)})));
-    for (number, (name, data)) in events.iter_mut().enumerate() {
-        data["type"] = json!(name);
-        data["sequence_number"] = json!(number);
-    }
-    events
+    let numbered = events.into_iter().enumerate().map(|(number, (name, data))| {
+        (name, with(data, [("type", json!(name)), ("sequence_number", json!(number))]))
+    });
+    numbered.collect()
 }
 
-fn text_events(index: usize, item: &Value) -> Vec<(&'static str, Value)> {
-    let part = &item["content"][0];
-    let at = || json!({"item_id": item["id"], "output_index": index, "content_index": 0});
-    let with = |name: &str, value: &Value| {
-        let mut event = at();
-        event[name] = value.clone();
-        event
-    };
-    let is_refusal = part["type"] == "refusal";
-    let (field, delta, done) = if is_refusal {
-        ("refusal", "response.refusal.delta", "response.refusal.done")
-    } else {
-        ("text", "response.output_text.delta", "response.output_text.done")
-    };
-    let mut empty = part.clone();
-    empty[field] = json!("");
-    let (mut said, mut whole) = (with("delta", &part[field]), with(field, &part[field]));
-    if !is_refusal {
-        said["logprobs"] = part["logprobs"].clone();
-        whole["logprobs"] = part["logprobs"].clone();
+/// One item of the output.
+struct Item {
+    id: String,
+    said: ItemSaid,
+}
+
+enum ItemSaid {
+    /// `None`: not begun.
+    Text(Option<(String, Vec<Value>)>),
+    Refusal(Option<String>),
+    Call(Called),
+}
+
+impl Item {
+    /// The same before anything of it was said.
+    fn empty(&self) -> Self {
+        let said = match &self.said {
+            ItemSaid::Text(_) => ItemSaid::Text(None),
+            ItemSaid::Refusal(_) => ItemSaid::Refusal(None),
+            ItemSaid::Call(call) => ItemSaid::Call(Called { arguments: String::new(), ..call.clone() }),
+        };
+        Self { id: self.id.clone(), said }
     }
-    vec![
-        ("response.content_part.added", with("part", &empty)),
-        (delta, said),
-        (done, whole),
-        ("response.content_part.done", with("part", part)),
-    ]
+
+    fn json(&self, status: &str) -> Value {
+        let content: Vec<Value> = match &self.said {
+            ItemSaid::Text(said) => said.iter().map(|(text, logprobs)| text_part(text, logprobs)).collect(),
+            ItemSaid::Refusal(said) => said.iter().map(|text| refusal_part(text)).collect(),
+            ItemSaid::Call(Called { id, name, arguments }) => {
+                return json!({
+                    "type": "function_call",
+                    "id": self.id,
+                    "call_id": id,
+                    "name": name,
+                    "arguments": arguments,
+                    "status": status,
+                });
+            }
+        };
+        json!({"type": "message", "id": self.id, "status": status, "role": "assistant", "content": content})
+    }
+
+    /// What is said between the item's opening and its end.
+    fn events(&self, index: usize) -> Vec<(&'static str, Value)> {
+        let item = || json!({"item_id": self.id, "output_index": index});
+        let part = || with(item(), [("content_index", json!(0))]);
+        match &self.said {
+            ItemSaid::Call(call) => vec![
+                ("response.function_call_arguments.delta", with(item(), [("delta", json!(call.arguments))])),
+                (
+                    "response.function_call_arguments.done",
+                    with(item(), [("arguments", json!(call.arguments))]),
+                ),
+            ],
+            ItemSaid::Text(said) => said
+                .iter()
+                .flat_map(|(text, logprobs)| {
+                    let delta = [("delta", json!(text)), ("logprobs", json!(logprobs))];
+                    let done = [("text", json!(text)), ("logprobs", json!(logprobs))];
+                    [
+                        ("response.content_part.added", with(part(), [("part", text_part("", &[]))])),
+                        ("response.output_text.delta", with(part(), delta)),
+                        ("response.output_text.done", with(part(), done)),
+                        ("response.content_part.done", with(part(), [("part", text_part(text, logprobs))])),
+                    ]
+                })
+                .collect(),
+            ItemSaid::Refusal(said) => said
+                .iter()
+                .flat_map(|text| {
+                    [
+                        ("response.content_part.added", with(part(), [("part", refusal_part(""))])),
+                        ("response.refusal.delta", with(part(), [("delta", json!(text))])),
+                        ("response.refusal.done", with(part(), [("refusal", json!(text))])),
+                        ("response.content_part.done", with(part(), [("part", refusal_part(text))])),
+                    ]
+                })
+                .collect(),
+        }
+    }
+}
+
+fn text_part(text: &str, logprobs: &[Value]) -> Value {
+    json!({"type": "output_text", "text": text, "annotations": [], "logprobs": logprobs})
+}
+
+fn refusal_part(text: &str) -> Value {
+    json!({"type": "refusal", "refusal": text})
 }
 
 fn head(envelope: &Envelope, status: &str) -> Value {
@@ -232,36 +280,21 @@ fn head(envelope: &Envelope, status: &str) -> Value {
     })
 }
 
-fn output(said: &Said, envelope: &Envelope) -> Vec<Value> {
-    let message = |content: Value| {
-        json!({
-            "type": "message",
-            "id": format!("msg_{}", envelope.id),
-            "status": "completed",
-            "role": "assistant",
-            "content": [content],
-        })
-    };
+fn output(said: &Said, envelope: &Envelope) -> Vec<Item> {
+    let message = |said| Item { id: format!("msg_{}", envelope.id), said };
     let mut items = Vec::new();
     if let Some(text) = &said.content {
         let logprobs = said.logprobs.as_deref().map(tokens).unwrap_or_default();
-        items.push(message(
-            json!({"type": "output_text", "text": text, "annotations": [], "logprobs": logprobs}),
-        ));
+        items.push(message(ItemSaid::Text(Some((text.clone(), logprobs)))));
     }
     if let Some(text) = &said.refusal {
-        items.push(message(json!({"type": "refusal", "refusal": text})));
+        items.push(message(ItemSaid::Refusal(Some(text.clone()))));
     }
-    items.extend(said.tool_calls.iter().map(|Called { id, name, arguments }| {
-        json!({
-            "type": "function_call",
-            "id": format!("fc_{}", envelope.id),
-            "call_id": id,
-            "name": name,
-            "arguments": arguments,
-            "status": "completed",
-        })
-    }));
+    items.extend(
+        said.tool_calls
+            .iter()
+            .map(|call| Item { id: format!("fc_{}", envelope.id), said: ItemSaid::Call(call.clone()) }),
+    );
     items
 }
 

@@ -77,9 +77,8 @@ pub(super) fn tokens(places: &[TokenLogprobs]) -> Vec<Value> {
     places
         .iter()
         .map(|place| {
-            let mut token = token(&place.token);
-            token["top_logprobs"] = place.top.iter().map(self::token).collect();
-            token
+            let alternatives = place.top.iter().map(token).collect();
+            with(token(&place.token), [("top_logprobs", alternatives)])
         })
         .collect()
 }
@@ -88,6 +87,17 @@ fn token(token: &TokenLogprob) -> Value {
     // What cannot be written as JSON stands for probability 0, as OpenAI writes it.
     let logprob = if token.logprob.is_finite() { token.logprob } else { -9999.0 };
     json!({"token": String::from_utf8_lossy(&token.bytes), "logprob": logprob, "bytes": token.bytes})
+}
+
+/// The object with more fields.
+pub(crate) fn with(value: Value, more: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+    match value {
+        Value::Object(mut fields) => {
+            fields.extend(more.into_iter().map(|(name, field)| (name.to_owned(), field)));
+            Value::Object(fields)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => value,
+    }
 }
 
 #[cfg(test)]

@@ -88,38 +88,38 @@ impl Engine {
         let task = self.tasks.spawn(async move { Asking::new(engine, question).answer().await });
         task.await.map_err(|_| EngineError::TaskStopped)?
     }
+}
 
-    /// What the calls of a request share. `case` is what people see of it.
-    fn drop_in_work(&self, question: &PanelQuestion, case: Case, verdict_id: String) -> Work {
-        let started = Instant::now();
-        let panel = &question.panel;
-        Work {
-            mode: case.mode(),
-            case_hash: case.content_hash(),
-            findings: Vec::new(),
-            settled: Settled::No,
-            deadline: started + panel.deadline.case.min(DEADLINE),
-            endpoint: Endpoint::DropIn,
-            run: Arc::from(verdict_id.as_str()),
-            is_drawn: plan::is_drawn_for_review(0, panel, &case),
-            models: question.askers.models(),
-            prints: question.askers.prints(panel),
-            askers: Arc::clone(&question.askers),
-            position: 0,
-            case: Arc::new(case),
-            panel: Arc::clone(panel),
-            project: Arc::clone(&question.project),
-            verdict_id,
-            use_cache: false,
-            cache_since_us: 0,
-            resumed: false,
-            retry: None,
-            allow_kin: true,
-            started,
-            waits_for_budget: AtomicUsize::new(0),
-            budget: None,
-            cancel: question.cancel.clone(),
-        }
+/// What the calls of a request share. `case` is what people see of it.
+fn shared_work(question: &PanelQuestion, case: Case, verdict_id: String) -> Work {
+    let started = Instant::now();
+    let panel = &question.panel;
+    Work {
+        mode: case.mode(),
+        case_hash: case.content_hash(),
+        findings: Vec::new(),
+        settled: Settled::No,
+        deadline: started + panel.deadline.case.min(DEADLINE),
+        endpoint: Endpoint::DropIn,
+        run: Arc::from(verdict_id.as_str()),
+        is_drawn: plan::is_drawn_for_review(0, panel, &case),
+        models: question.askers.models(),
+        prints: question.askers.prints(panel),
+        askers: Arc::clone(&question.askers),
+        position: 0,
+        case: Arc::new(case),
+        panel: Arc::clone(panel),
+        project: Arc::clone(&question.project),
+        verdict_id,
+        use_cache: false,
+        cache_since_us: 0,
+        resumed: false,
+        retry: None,
+        allow_kin: true,
+        started,
+        waits_for_budget: AtomicUsize::new(0),
+        budget: None,
+        cancel: question.cancel.clone(),
     }
 }
 
@@ -150,7 +150,7 @@ impl Asking {
         });
         let questions = Wording::all(&question);
         let case = case_of(&question, questions.first().map_or("", |given| &given.hash));
-        let work = Arc::new(engine.drop_in_work(&question, case, engine.ids.draw()));
+        let work = Arc::new(shared_work(&question, case, engine.ids.draw()));
         Self {
             engine,
             question,
@@ -291,8 +291,7 @@ impl Asking {
         verdict.latency_ms = before_ms;
         verdict.overhead_ms = (before_ms - millis(upstream)).max(0.0);
         let case = Case { metadata: verdict::choices(&folded), ..(*work.case).clone() };
-        let shown =
-            Work { started: work.started, ..self.engine.drop_in_work(question, case, verdict.id.clone()) };
+        let shown = Work { started: work.started, ..shared_work(question, case, verdict.id.clone()) };
         self.engine.recorder.record(rows::of_verdict(&self.engine, &shown, &verdict)).await?;
         verdict.record_ms = millis(decided.elapsed());
         verdict.latency_ms = millis(work.started.elapsed());

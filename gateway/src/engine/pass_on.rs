@@ -61,7 +61,7 @@ impl Engine {
         let started = Instant::now();
         let answered = provider.oneshot(request.into_inner()).await;
         let (attempts, usage, outcome) = match &answered {
-            Ok(response) => (response.attempts.to_vec(), response.usage, Ok(())),
+            Ok(response) => (response.attempts.clone(), response.usage, Ok(())),
             Err(error) => (error.attempts.to_vec(), error.usage, Err(Abstention::Unavailable)),
         };
         let cost_microusd = usage.and_then(|usage| cost_microusd(judge, &usage));

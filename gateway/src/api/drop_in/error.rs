@@ -77,13 +77,14 @@ impl DropInError {
             }
             Self::WrongModel { .. } => (Some(String::from("model")), None),
             Self::Perimeter { .. } => (None, Some(String::from("perimeter"))),
-            Self::BelowQuorum { status: StatusCode::TOO_MANY_REQUESTS, .. } => (None, None),
-            Self::BelowQuorum { .. } => (None, Some(String::from("no_quorum"))),
+            Self::BelowQuorum { .. } if status == StatusCode::SERVICE_UNAVAILABLE => {
+                (None, Some(String::from("no_quorum")))
+            }
             Self::Judge(error) => match &error.upstream {
                 Some(upstream) => (upstream.param.clone(), upstream.code.clone()),
                 None => (None, None),
             },
-            Self::BadJson(_) | Self::Api(_) => (None, None),
+            Self::BelowQuorum { .. } | Self::BadJson(_) | Self::Api(_) => (None, None),
         };
         // A cause of our own stays in the log.
         let is_inner = matches!(self, Self::Api(_)) && status == StatusCode::INTERNAL_SERVER_ERROR;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::error::DropInError;
 use crate::dropin::caller::Streaming;
-use crate::dropin::said::{Envelope, Said};
+use crate::dropin::said::{Envelope, Said, with};
 use crate::dropin::{chat, responses};
 
 /// How long the headers of a stream wait for the answer, so that an early failure keeps its status.
@@ -97,9 +97,9 @@ fn late_events(answered: Result<Answered, DropInError>, wire: Wire, streaming: S
         (Ok(answered), _) => events(&answered, wire, streaming),
         (Err(error), Wire::Chat) => vec![data(&error.body()), done()],
         (Err(error), Wire::Responses) => {
-            let mut body = error.body()["error"].take();
-            body["type"] = json!("error");
-            vec![named("error", &body)]
+            let body = error.body();
+            let body = body.get("error").cloned().unwrap_or_default();
+            vec![named("error", &with(body, [("type", json!("error"))]))]
         }
     }
 }
