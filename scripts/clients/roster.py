@@ -13,7 +13,6 @@ PYTHON_CLIENTS = (
     "openai_py", "litellm", "instructor", "langchain", "deepeval", "inspect", "ragas", "autoevals", "openevals", "mlflow",
     "phoenix", "pydantic_evals", "verdict", "alpaca_eval", "prometheus", "trulens", "opik",
 )
-# These two share one folder of packages.
 NODE_CLIENTS = ("openai_js", "promptfoo")
 ALL = tuple(sorted(PYTHON_CLIENTS + NODE_CLIENTS))
 # The SDK in both languages and one framework: what every test run has time for.
@@ -40,9 +39,9 @@ def python_of(name):
     return HOME / name / "bin" / "python"
 
 
-def node():
-    """The node that a package brings, or the machine's own: promptfoo needs 22.22 or newer."""
-    packaged = sorted(HOME.glob("npm/node_modules/node-*/bin/node"))
+def node_of(name):
+    """The node that the client's folder brings, or the machine's own: promptfoo needs 22.22 or newer."""
+    packaged = sorted(HOME.glob(f"{name}/node_modules/node-*/bin/node"))
     return packaged[0] if packaged else "node"
 
 
@@ -54,15 +53,15 @@ def smoke_test(name):
 def command(name):
     if name == SHORT_FORMS:
         return [str(python_of("openai_py")), str(HERE / "smoke/short_forms.py")]
-    return [str(python_of(name) if name in PYTHON_CLIENTS else node()), str(smoke_test(name))]
+    return [str(python_of(name) if name in PYTHON_CLIENTS else node_of(name)), str(smoke_test(name))]
 
 
-def environment(folder, base_url):
+def environment(name, folder, base_url):
     """What a client sees: the judge's address, and a home of its own for whatever it wants to keep."""
     kept = {key: os.environ[key] for key in ("PATH", "LANG", "SSL_CERT_FILE", "TMPDIR") if key in os.environ}
     home = str(folder)
-    keeps = {name: home for name in ("HOME", "XDG_CACHE_HOME", "PROMPTFOO_CONFIG_DIR", "INSPECT_LOG_DIR")}
-    finds = {"TIKTOKEN_CACHE_DIR": str(HOME / "tiktoken"), "NODE_PATH": str(HOME / "npm/node_modules")}
+    keeps = {key: home for key in ("HOME", "XDG_CACHE_HOME", "PROMPTFOO_CONFIG_DIR", "INSPECT_LOG_DIR")}
+    finds = {"TIKTOKEN_CACHE_DIR": str(HOME / "tiktoken"), "NODE_PATH": str(HOME / name / "node_modules")}
     return {**kept, **QUIET, **keeps, **finds, **addresses(base_url)}
 
 

@@ -39,9 +39,14 @@ def run_texts(name):
 
 def version(name, package):
     if name in roster.NODE_CLIENTS:
-        return json.loads((HERE / "requirements/package.json").read_text(encoding="utf-8"))["dependencies"].get(package)
+        return npm_versions(name).get(package)
     pinned = dict(line.split("==") for line in requirements(name))
     return pinned.get(package)
+
+
+def npm_versions(name):
+    packages = json.loads((HERE / "requirements" / f"{name}.json").read_text(encoding="utf-8"))
+    return {**packages["dependencies"], **packages.get("optionalDependencies", {})}
 
 
 def requirements(name):
@@ -92,9 +97,9 @@ class Requirements(unittest.TestCase):
         for name in roster.PYTHON_CLIENTS:
             with self.subTest(name):
                 self.assertEqual([line for line in requirements(name) if not re.fullmatch(r"[\w.-]+==[\w.!+-]+( ; .+)?", line)], [])
-        packages = json.loads((HERE / "requirements/package.json").read_text(encoding="utf-8"))
-        versions = {**packages["dependencies"], **packages["optionalDependencies"]}
-        self.assertEqual([name for name, pinned in versions.items() if not re.fullmatch(r"\d+\.\d+\.\d+", pinned)], [])
+        for name in roster.NODE_CLIENTS:
+            with self.subTest(name):
+                self.assertEqual([pinned for pinned in npm_versions(name).values() if not re.fullmatch(r"\d+\.\d+\.\d+", pinned)], [])
 
 
 class Extraction(unittest.TestCase):
