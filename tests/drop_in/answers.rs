@@ -104,6 +104,8 @@ async fn ff_drop_005_logprobs_are_for_those_who_asked() {
     let tokens = body["choices"][0]["logprobs"]["content"].as_array().unwrap().clone();
     let joined: String = tokens.iter().map(|token| token["token"].as_str().unwrap()).collect();
     assert_eq!(joined, body["choices"][0]["message"]["content"].as_str().unwrap());
+    assert_eq!(body["tribunal"]["logprobs"], "synthetic", "they say what they are");
+    assert!(plain["tribunal"].get("logprobs").is_none());
     let verdict = tokens.last().unwrap();
     assert_eq!(verdict["top_logprobs"].as_array().map(Vec::len), Some(2));
     let yes = verdict["logprob"].as_f64().unwrap();

@@ -102,6 +102,8 @@ async fn requests_that_cannot_be_read_say_which_field() {
     check(&Answer::of(text).await, 400, Value::Null, "no JSON");
     let plain = served.request("POST", CHAT).header("content-type", "text/plain").body("{}");
     check(&Answer::of(plain).await, 415, Value::Null, "application/json");
+    let get = served.get(CHAT).await;
+    check(&get, 405, Value::Null, "method is not allowed");
     let huge = asking(json!({"pad": "x".repeat(17 << 20)}));
     check(&served.post(CHAT, &huge).await, 413, Value::Null, "16777216");
     assert_eq!(served.gateway.asked().count(), 0);

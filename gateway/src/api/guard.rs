@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::drop_in::{self, DropInError};
+use super::drop_in;
 use super::error::{ApiError, with_request_id};
 use crate::app::App;
 
@@ -21,11 +21,10 @@ pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Resp
     let request_id = request_id(request.headers()).unwrap_or_else(|| app.draw_id());
     let route = request.extensions().get::<MatchedPath>().map_or("unknown", MatchedPath::as_str).to_owned();
     let admitted = admit(request.method(), request.headers());
-    let is_drop_in = drop_in::is_drop_in(request.uri().path());
+    let path = request.uri().path().to_owned();
     let mut response = match admitted {
         Ok(()) => next.run(request).await,
-        Err(error) if is_drop_in => DropInError::Api(error).into_response(),
-        Err(error) => error.into_response(),
+        Err(error) => drop_in::in_its_form(&path, error),
     };
     response = with_request_id(response, &request_id);
     if let Ok(value) = HeaderValue::from_str(&request_id) {

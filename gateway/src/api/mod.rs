@@ -91,7 +91,9 @@ pub fn router(app: App) -> Router {
         .merge(drop_in::further())
         .merge(docs::router(&document))
         .fallback(|request: Request| async move { ApiError::NoRoute(request.uri().path().to_owned()) })
-        .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })
+        .method_not_allowed_fallback(|request: Request| async move {
+            drop_in::in_its_form(request.uri().path(), ApiError::MethodNotAllowed)
+        })
         .layer(DefaultBodyLimit::max(body_limit))
         .layer(CatchPanicLayer::new())
         .layer(middleware::from_fn_with_state(app.clone(), guard::guard));

@@ -12,7 +12,7 @@ mod stream;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -53,8 +53,12 @@ pub(super) fn further() -> axum::Router<App> {
         .route("/model/info", get(models::info))
 }
 
-/// Whether errors on this path are in OpenAI's form.
-pub(super) fn is_drop_in(path: &str) -> bool {
+/// An error that is not of these routes alone, in OpenAI's form where the path is one of theirs.
+pub(super) fn in_its_form(path: &str, error: ApiError) -> Response {
+    if is_drop_in(path) { DropInError::Api(error).into_response() } else { error.into_response() }
+}
+
+fn is_drop_in(path: &str) -> bool {
     const ROUTES: [&str; 5] = ["chat/completions", "responses", "embeddings", "models", "model/info"];
     let rest = path.strip_prefix("/v1").unwrap_or(path).trim_start_matches('/');
     path == "/v1" || ROUTES.iter().any(|route| rest == *route || rest.starts_with(&format!("{route}/")))

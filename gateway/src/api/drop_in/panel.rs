@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::case::{Case, Sensitivity};
 use crate::dropin::caller::{CallerRequest, for_judges};
 use crate::dropin::exchange::Layout;
-use crate::dropin::said::{Called, Envelope, Said};
+use crate::dropin::said::{Called, Envelope, Said, with};
 use crate::dropin::{OnTie, Outcome};
 use crate::engine::{JudgeRequest, PanelQuestion, PanelReply, Reuse};
 use crate::in_force::InForce;
@@ -155,14 +155,16 @@ fn answered(app: &App, question: &Question, said: Said, verdict: &CaseVerdict, u
         model: name,
         usage,
         choices: question.request.choices,
-        tribunal: evidence(verdict),
+        tribunal: evidence(verdict, said.logprobs.is_some()),
     };
     Answered { said, envelope, headers }
 }
 
 /// The verdict beside the answer, as far as a caller of this route reads it.
-fn evidence(verdict: &CaseVerdict) -> Value {
-    json!({
+fn evidence(verdict: &CaseVerdict, has_logprobs: bool) -> Value {
+    // Made of votes and of the judges' own, and not measured on the text that goes out.
+    let logprobs = has_logprobs.then(|| ("logprobs", json!("synthetic")));
+    let evidence = json!({
         "verdict_id": verdict.id,
         "panel": verdict.panel,
         "panel_version": verdict.panel_version,
@@ -174,7 +176,8 @@ fn evidence(verdict: &CaseVerdict) -> Value {
         "calls": verdict.calls,
         "cost_usd": verdict.cost_usd,
         "warnings": verdict.warnings,
-    })
+    });
+    with(evidence, logprobs)
 }
 
 /// Who has no answer and why; judges at their limits are worth waiting for.
