@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 
 use super::drop_in;
 use super::error::{ApiError, with_request_id};
