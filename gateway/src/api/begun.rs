@@ -74,7 +74,7 @@ fn once() -> u32 {
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResumeRequest {
-    /// Ask again for votes that are missing through failures (unavailable, timed out, rate limited).
+    /// Ask again for votes that are missing through failures (unavailable, timed out, rate limited) or whose reply could not be read.
     #[serde(default)]
     pub retry_errors: bool,
     /// Another cap, over all sessions of the run; as before when left out.

@@ -135,7 +135,8 @@ pub struct RunArgs {
     /// Go on with an interrupted run (`last` is the newest): nothing stored is asked again.
     #[arg(long, value_name = "RUN")]
     pub resume: Option<String>,
-    /// With --resume: ask again for votes that are missing through failures (unavailable, timed out, rate limited).
+    /// With --resume: ask again for votes that are missing through failures (unavailable, timed out, rate limited) or
+    /// whose reply could not be read.
     #[arg(long, requires = "resume")]
     pub retry_errors: bool,
     /// Seed of the draw for random reviews.

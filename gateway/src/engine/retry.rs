@@ -46,17 +46,18 @@ impl Retry {
     }
 }
 
-/// Whether a missing vote is a failure that may be over: of a server, of time or of money, not of the judge's answer.
+/// Whether a missing vote is a failure that may be over: of a server, of time or of money, or a reply that could not be read.
+/// A refusal is an answer.
 pub(super) fn is_error(abstention: Abstention) -> bool {
     match abstention {
-        Abstention::TimedOut | Abstention::Unavailable | Abstention::RateLimited | Abstention::OverBudget => {
-            true
+        Abstention::TimedOut
+        | Abstention::Unavailable
+        | Abstention::RateLimited
+        | Abstention::OverBudget
+        | Abstention::Unparseable(_) => true,
+        Abstention::Refused | Abstention::Unsupported | Abstention::TooLong | Abstention::Excluded(_) => {
+            false
         }
-        Abstention::Refused
-        | Abstention::Unparseable(_)
-        | Abstention::Unsupported
-        | Abstention::TooLong
-        | Abstention::Excluded(_) => false,
     }
 }
 
@@ -65,9 +66,9 @@ fn is_error_kind(kind: AbstentionKind) -> bool {
         AbstentionKind::TimedOut
         | AbstentionKind::Unavailable
         | AbstentionKind::RateLimited
-        | AbstentionKind::OverBudget => true,
+        | AbstentionKind::OverBudget
+        | AbstentionKind::Unparseable => true,
         AbstentionKind::Refused
-        | AbstentionKind::Unparseable
         | AbstentionKind::Unsupported
         | AbstentionKind::TooLong
         | AbstentionKind::Excluded => false,

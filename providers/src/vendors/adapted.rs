@@ -22,7 +22,8 @@ pub(crate) struct Adapted<'a> {
     pub tools: Option<&'a [Value]>,
     pub tool_choice: Option<&'a Value>,
     pub parallel_tool_calls: Option<bool>,
-    pub response_format: Option<&'a Value>,
+    /// The caller's own, or the schema of a function that has to be called and cannot be sent.
+    pub response_format: Option<Cow<'a, Value>>,
     pub frequency_penalty: Option<f64>,
     pub presence_penalty: Option<f64>,
     pub reasoning_effort: Option<&'a str>,
@@ -126,8 +127,11 @@ impl<'a> Adapted<'a> {
         if form.is_some() {
             keeps(Parameter::ResponseFormat, sent_form.is_some());
         }
-        let instruction = match asked_tools.filter(|_| choice.is_forced() && !sends_tools) {
-            Some(tools) => Some(instruction(Some(&arguments_schema(tools, choice)))),
+        let arguments = asked_tools
+            .filter(|_| choice.is_forced() && !sends_tools)
+            .map(|tools| arguments_schema(tools, choice));
+        let instruction = match &arguments {
+            Some(arguments) => Some(instruction(Some(arguments))),
             None => form.filter(|_| sent_form.is_none()).map(|form| match form {
                 AnswerForm::JsonObject => instruction(None),
                 AnswerForm::JsonSchema(schema) => instruction(Some(schema)),
@@ -140,7 +144,10 @@ impl<'a> Adapted<'a> {
             tools: sent_tools,
             tool_choice,
             parallel_tool_calls,
-            response_format: caller.response_format.as_ref().filter(|_| sent_form.is_some()),
+            response_format: match (arguments.filter(|_| holds_to_schemas(known)), &caller.response_format) {
+                (Some(arguments), _) => Some(Cow::Owned(schema_format(&arguments))),
+                (None, own) => own.as_ref().filter(|_| sent_form.is_some()).map(Cow::Borrowed),
+            },
             frequency_penalty,
             presence_penalty,
             reasoning_effort,
@@ -148,8 +155,8 @@ impl<'a> Adapted<'a> {
     }
 
     /// The JSON Schema of the answer, where the response format is sent and has one.
-    pub(crate) fn schema(&self) -> Option<&'a Value> {
-        match AnswerForm::of(self.response_format)? {
+    pub(crate) fn schema(&self) -> Option<&Value> {
+        match AnswerForm::of(self.response_format.as_deref())? {
             AnswerForm::JsonSchema(schema) => Some(schema),
             AnswerForm::JsonObject => None,
         }
@@ -195,6 +202,15 @@ fn arguments_schema(tools: &[Value], choice: ToolChoice<'_>) -> Value {
             json!({ "anyOf": schemas })
         }
     }
+}
+
+/// Whether an answer can be held to a schema that stands in for a function.
+fn holds_to_schemas(known: &Known) -> bool {
+    known.profile().format == Format::OpenAi && known.takes(Parameter::ResponseFormat)
+}
+
+fn schema_format(schema: &Value) -> Value {
+    json!({"type": "json_schema", "json_schema": {"name": "arguments", "schema": schema}})
 }
 
 fn instruction(schema: Option<&Value>) -> String {

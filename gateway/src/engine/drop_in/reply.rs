@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 
 use super::{Asking, PanelQuestion, Reuse};
 use crate::dropin::caller::Sampling;
-use crate::dropin::{Member, Reply, ToolCall};
+use crate::dropin::{FoldPolicy, Member, Reading, Reply, ToolCall, fold};
 use crate::engine::ask::{self, Unanswered};
 use crate::engine::plan::Call;
 use crate::engine::recorder::Ack;
@@ -246,12 +246,20 @@ impl Asking {
         }
         let hashes: Vec<String> = row.reply_hash.iter().cloned().collect();
         let texts = store.texts(project, &row.case_id, &hashes).await?;
-        Ok(texts.into_iter().find_map(|text| text.body).map(|text| {
+        let kept = texts.into_iter().find_map(|text| text.body).map(|text| {
             let mut part = Part::new(Arc::clone(judge), Ok(reply_of(&text)), Source::Cached);
             part.judgment.origin_id = Some(row.origin_id.clone().unwrap_or_else(|| row.id.clone()));
             part.judgment.call.model.clone_from(&row.model_replied);
             part
-        }))
+        });
+        // What was no vote then is none now: its judge is asked again.
+        Ok(kept.filter(|part| self.is_vote(part)))
+    }
+
+    fn is_vote(&self, part: &Part) -> bool {
+        let policy = FoldPolicy { quorum: 1, seats: 1, on_tie: self.question.on_tie, is_final: true };
+        let folded = fold(&self.contract, &members(std::slice::from_ref(part)), &policy);
+        folded.readings == [Reading::Accepted]
     }
 
     pub(super) fn spawn_call(&self, judge: Arc<Judge>, wording: &Wording, sender: mpsc::Sender<Arrival>) {
@@ -288,7 +296,7 @@ impl Asking {
             part.judgment.call = facts;
             let judgments = std::slice::from_ref(&part.judgment);
             let mut rows = rows::of_judgments(&engine, &work, &call, judgments, Some(&prompt));
-            put_key(&mut rows, &part.judge, part.reply.is_ok().then_some(&cache_key));
+            put_key(&mut rows, &part.judge, is_whole(&part.reply).then_some(&cache_key));
             let ack = engine.recorder.submit(rows).await.map_err(EngineError::from);
             engine.metrics.observe_call(&part.judge.id, judgments);
             // The request may have gone on without this answer; it is recorded all the same.
@@ -309,6 +317,13 @@ impl Asking {
             ..ChatRequest::from_caller(Arc::clone(&wording.body))
         }
     }
+}
+
+/// Whether nothing is lost of a reply that is kept as its text: no refusal, and no end before its own.
+fn is_whole(reply: &Result<Reply, Abstention>) -> bool {
+    reply.as_ref().is_ok_and(|reply| {
+        reply.refusal.is_none() && matches!(reply.finish, FinishReason::Stop | FinishReason::ToolCalls)
+    })
 }
 
 /// What the reply in these rows is found by.

@@ -175,3 +175,22 @@ fn what_a_caller_did_not_ask_for_is_not_learned() {
     }
     assert!(capabilities.snapshot().is_empty());
 }
+
+#[test]
+fn servers_that_hold_no_model_to_a_function_are_given_its_schema() {
+    let parameters = verdict_tool()["function"]["parameters"].clone();
+    let asked = |choice: &str| {
+        caller(json!({
+            "messages": [{"role": "user", "content": "u"}], "tools": [verdict_tool()], "tool_choice": choice,
+        }))
+    };
+    for dialect in [Dialect::LlamaCpp, Dialect::Ollama] {
+        let (forced, free) = (asked("required"), asked("auto"));
+        let capabilities = Capabilities::new(dialect);
+        let (forced, _) = adapted(&forced, &capabilities);
+        assert_eq!((forced.tools, forced.schema()), (None, Some(&parameters)), "{dialect:?}");
+        assert_eq!(forced.messages[0]["content"], instructed(&parameters));
+        let (free, _) = adapted(&free, &capabilities);
+        assert_eq!((free.tools.map(<[Value]>::len), free.schema()), (Some(1), None), "{dialect:?}");
+    }
+}

@@ -1,6 +1,9 @@
 //! llama.cpp's server. Takes any number of alternatives, and JSON Schemas in OpenAI's form. With a schema its token list
 //! can hold a code fence that the text does not. A grammar masks what may be written, not the alternatives that it reports.
+//! A function that has to be called is passed over without a word where the model's template knows none, so that its schema
+//! is asked for instead.
 
+use crate::vendors::capabilities::Parameter;
 use crate::vendors::profile::{AnswerCap, Choices, Format, Profile, Schemas, SeedName};
 
 pub(crate) const PROFILE: Profile = Profile {
@@ -10,6 +13,6 @@ pub(crate) const PROFILE: Profile = Profile {
     most_alternatives: u8::MAX,
     schemas: Schemas::Full,
     choices: Some(Choices::Grammar),
-    never: &[],
+    never: &[Parameter::ToolChoice],
     health: Some("/health"),
 };

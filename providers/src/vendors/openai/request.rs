@@ -135,7 +135,8 @@ pub(crate) fn encode(request: &ChatRequest, model: &str, known: &Known) -> Body 
         stop,
         logprobs: top_logprobs.map(|_| true),
         top_logprobs,
-        response_format: own_format.or_else(|| caller?.response_format.map(ResponseFormat::Caller)),
+        response_format: own_format
+            .or_else(|| caller?.response_format.as_deref().map(ResponseFormat::Caller)),
         tools: caller.and_then(|caller| caller.tools),
         tool_choice: caller.and_then(|caller| caller.tool_choice),
         parallel_tool_calls: caller.and_then(|caller| caller.parallel_tool_calls),
