@@ -1,5 +1,8 @@
 //! What a caller sent, in one form whichever route it came by. Knows no panel and no judge.
 
+use std::sync::Arc;
+
+use providers::chat::{CallerBody, ChatRequest};
 use serde_json::{Map, Value, json};
 
 use crate::case::Sensitivity;
@@ -37,6 +40,21 @@ pub struct Sampling {
     pub wants_logprobs: bool,
     /// Alternatives of each token.
     pub top_logprobs: Option<u8>,
+}
+
+impl Sampling {
+    /// A call with a caller's body, generated as the caller wants it.
+    pub fn asked_with(&self, body: impl Into<Arc<CallerBody>>) -> ChatRequest {
+        ChatRequest {
+            max_tokens: self.max_tokens,
+            temperature: self.temperature,
+            top_p: self.top_p,
+            seed: self.seed,
+            stop: self.stop.clone(),
+            top_logprobs: self.wants_logprobs.then(|| self.top_logprobs.unwrap_or_default()),
+            ..ChatRequest::from_caller(body)
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

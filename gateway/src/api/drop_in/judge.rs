@@ -16,7 +16,7 @@ use super::error::DropInError;
 use super::stream::{Answered, Wire, put_headers, send};
 use crate::app::App;
 use crate::case::Sensitivity;
-use crate::dropin::caller::{CallerRequest, Sampling, for_judges};
+use crate::dropin::caller::{CallerRequest, for_judges};
 use crate::dropin::said::{Called, Envelope, Said};
 use crate::engine::Passed;
 use crate::in_force::InForce;
@@ -50,8 +50,7 @@ pub(super) async fn respond(app: App, question: Question) -> Result<Response, Dr
     let coming = Box::pin(async move {
         let body = CallerBody::new(for_judges(&request.body), Forwarding::Adapted);
         let cancel = CancellationToken::new();
-        let chat =
-            ChatRequest { recall: Recall::on(cancel.clone()), ..with_sampling(body, &request.sampling) };
+        let chat = ChatRequest { recall: Recall::on(cancel.clone()), ..request.sampling.asked_with(body) };
         let cleared = clear(chat, sensitivity, &judge)?;
         let hang_up = cancel.drop_guard();
         let passed = app.engine().pass_on(Arc::clone(&in_force.askers), Arc::clone(&judge), cleared).await?;
@@ -168,18 +167,6 @@ fn clear(
 ) -> Result<Cleared<ChatRequest>, DropInError> {
     perimeter::clear_for_judge(request, sensitivity, judge)
         .map_err(|_| DropInError::Perimeter { judge: judge.id.to_string() })
-}
-
-fn with_sampling(body: CallerBody, sampling: &Sampling) -> ChatRequest {
-    ChatRequest {
-        max_tokens: sampling.max_tokens,
-        temperature: sampling.temperature,
-        top_p: sampling.top_p,
-        seed: sampling.seed,
-        stop: sampling.stop.clone(),
-        top_logprobs: sampling.wants_logprobs.then(|| sampling.top_logprobs.unwrap_or_default()),
-        ..ChatRequest::from_caller(body)
-    }
 }
 
 fn answered(app: &App, request: CallerRequest, passed: Passed) -> Answered {

@@ -305,16 +305,9 @@ impl Asking {
     }
 
     fn request(&self, wording: &Wording) -> ChatRequest {
-        let sampling = &self.question.sampling;
         ChatRequest {
-            max_tokens: sampling.max_tokens,
-            temperature: sampling.temperature,
-            top_p: sampling.top_p,
-            seed: sampling.seed,
-            stop: sampling.stop.clone(),
-            top_logprobs: sampling.wants_logprobs.then(|| sampling.top_logprobs.unwrap_or_default()),
             recall: Recall::on(self.work.cancel.clone()),
-            ..ChatRequest::from_caller(Arc::clone(&wording.body))
+            ..self.question.sampling.asked_with(Arc::clone(&wording.body))
         }
     }
 }
