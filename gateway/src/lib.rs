@@ -3,6 +3,7 @@
 //! `cli` and `api` build one `App` and call the same `engine`; the engine asks judges through `providers`, folds their
 //! votes with `aggregation`, and keeps every judgment in the `store` as its reply is read.
 
+pub mod access;
 pub mod api;
 pub mod app;
 pub mod case;
