@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 
 use sqlx::AnyConnection;
 
+use super::access_keys::summed;
 use super::columns::{RATING, Word, abstention_words, retained_until_column};
 use super::dialect::Dialect;
 use super::read::encode_text;
-use super::rows::{JudgmentRow, Record, RunCaseRow, TextRow, TriageRow, VerdictRow, VersionRow};
+use super::rows::{JudgmentRow, Record, RunCaseRow, SpendingRow, TextRow, TriageRow, VerdictRow, VersionRow};
 use super::statement::{BindRow, Bound, Insert};
 
 static VERSIONS: LazyLock<Insert> = LazyLock::new(|| Insert::of(include_str!("sql/insert_versions.sql")));
@@ -17,6 +18,7 @@ static RUN_CASES: LazyLock<Insert> = LazyLock::new(|| Insert::of(include_str!("s
 static JUDGMENTS: LazyLock<Insert> = LazyLock::new(|| Insert::of(include_str!("sql/insert_judgments.sql")));
 static VERDICTS: LazyLock<Insert> = LazyLock::new(|| Insert::of(include_str!("sql/insert_verdicts.sql")));
 static TRIAGE: LazyLock<Insert> = LazyLock::new(|| Insert::of(include_str!("sql/insert_triage.sql")));
+static SPENDING: LazyLock<Insert> = LazyLock::new(|| Insert::of(include_str!("sql/add_key_spending.sql")));
 
 /// Records sorted by table.
 #[derive(Default)]
@@ -27,11 +29,13 @@ pub(super) struct Batch<'a> {
     judgments: Vec<&'a JudgmentRow>,
     verdicts: Vec<&'a VerdictRow>,
     triage: Vec<&'a TriageRow>,
+    spending: Vec<SpendingRow>,
 }
 
 impl<'a> Batch<'a> {
     pub(super) fn of(records: &'a [Record]) -> Self {
         let mut batch = Self::default();
+        let mut spending = Vec::new();
         for record in records {
             match record {
                 Record::Version(row) => batch.versions.push(row),
@@ -40,8 +44,10 @@ impl<'a> Batch<'a> {
                 Record::Judgment(row) => batch.judgments.push(row),
                 Record::Verdict(row) => batch.verdicts.push(row),
                 Record::Triage(row) => batch.triage.push(row),
+                Record::Spending(row) => spending.push(row),
             }
         }
+        batch.spending = summed(spending);
         batch.texts = without_repeats(batch.texts);
         batch
     }
@@ -59,6 +65,9 @@ impl<'a> Batch<'a> {
         statements += VERDICTS.execute(dialect, connection, &self.verdicts).await?;
         statements += self.withdraw_replaced(connection).await?;
         statements += TRIAGE.execute(dialect, connection, &self.triage).await?;
+        // Last: other gateways wait for these rows until the transaction ends.
+        let spending: Vec<&SpendingRow> = self.spending.iter().collect();
+        statements += SPENDING.execute(dialect, connection, &spending).await?;
         Ok(statements)
     }
 

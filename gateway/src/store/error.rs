@@ -52,6 +52,11 @@ pub enum StoreError {
     #[error("{verb}: column `{column}` holds `{value}`, which this program does not know")]
     UnknownValue { verb: &'static str, column: &'static str, value: String },
 
+    #[error(
+        "the store holds {most} keys, revoked ones included, and takes no more (hint: use another store)"
+    )]
+    TooManyKeys { most: u32 },
+
     #[error("no run `{run}` (hint: `tribunal runs` lists them)")]
     NoSuchRun { run: String },
 }

@@ -8,11 +8,12 @@ use sqlx::{Connection, SqlStr};
 use super::dialect::{Dialect, Pools};
 use super::{StoreError, StoreLocation};
 
-const MIGRATIONS: [(i64, &str, &str); 4] = [
+const MIGRATIONS: [(i64, &str, &str); 5] = [
     (1, "first", include_str!("migrations/0001_first.sql")),
     (2, "waiting triage", include_str!("migrations/0002_waiting_triage.sql")),
     (3, "model facts", include_str!("migrations/0003_model_facts.sql")),
     (4, "run work", include_str!("migrations/0004_run_work.sql")),
+    (5, "access keys", include_str!("migrations/0005_access_keys.sql")),
 ];
 
 pub(super) async fn migrate(pools: &Pools, location: &StoreLocation) -> Result<(), StoreError> {

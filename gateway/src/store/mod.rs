@@ -3,6 +3,7 @@
 //!
 //! Numbers are append-only and live apart from texts, which can be erased. Every verb names its `project`.
 
+mod access_keys;
 mod append;
 mod checkpoint;
 mod columns;
@@ -10,6 +11,7 @@ mod dialect;
 mod erasure;
 mod error;
 mod idempotency;
+mod key_rows;
 mod location;
 mod migrations;
 mod model_facts;
@@ -24,6 +26,7 @@ pub(crate) mod conformance;
 
 use futures::future::BoxFuture;
 
+pub use self::access_keys::{AccessKeys, MOST_KEYS};
 pub use self::error::StoreError;
 pub use self::location::StoreLocation;
 use self::rows::{
@@ -38,9 +41,10 @@ pub use self::sql_store::SqlStore;
 pub type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// The store's verbs. `SqlStore` is the real one; the trait is the seam for a slow or failing one in tests.
-pub trait Store: RunWork + std::fmt::Debug {
+pub trait Store: RunWork + AccessKeys + std::fmt::Debug {
     /// Appends all records in one transaction, as few multi-row statements. Repeating it changes nothing: the first
-    /// judgment of its (run, case, judge, criterion, order, sample, revision) stands, and so on.
+    /// judgment of its (run, case, judge, criterion, order, sample, revision) stands, and so on. Only
+    /// `Record::Spending` is added to what is there, each time it is appended.
     fn append<'a>(&'a self, records: &'a [Record]) -> Answer<'a, Appended>;
 
     fn create_run<'a>(&'a self, run: &'a RunRow) -> Answer<'a, ()>;

@@ -6,9 +6,9 @@ use sqlx::any::AnyRow;
 use super::StoreError;
 use super::columns::{RATING, Word, abstention_of_words, retained_until_of_column};
 use super::rows::{
-    AnsweredCalls, FinishedCase, IdempotencyEnd, IdempotencyRow, IdempotencyStatus, InputCase, JudgmentRow,
-    JudgmentSource, Lease, ModelFactsRow, RequestKey, ReservationRow, RunRow, RunStatus, RunSummary,
-    RunTotals, StoredText, TakenRun, VerdictRow, VersionRow, WorkState,
+    AccessKeyRow, AnsweredCalls, FinishedCase, IdempotencyEnd, IdempotencyRow, IdempotencyStatus, InputCase,
+    JudgmentRow, JudgmentSource, KeySpending, Lease, ModelFactsRow, RequestKey, ReservationRow, RunRow,
+    RunStatus, RunSummary, RunTotals, StoredText, TakenRun, VerdictRow, VersionRow, WorkState,
 };
 
 /// One row under the verb that asked for it.
@@ -60,6 +60,31 @@ impl<'r> Columns<'r> {
             model_replied: self.maybe_text("model_replied")?,
             learned: self.text("learned")?,
             updated_us: self.integer("updated_us")?,
+        })
+    }
+
+    pub(super) fn access_key(&self) -> Result<AccessKeyRow, StoreError> {
+        Ok(AccessKeyRow {
+            id: self.text("id")?,
+            project: self.text("project")?,
+            name: self.text("name")?,
+            role: self.text("role")?,
+            may_ask: self.text("may_ask")?,
+            sensitivity: self.text("sensitivity")?,
+            budget_microusd: self.maybe_integer("budget_microusd")?,
+            budget_window: self.text("budget_window")?,
+            secret_hash: self.text("secret_hash")?,
+            created_us: self.integer("created_us")?,
+            expires_us: self.maybe_integer("expires_us")?,
+            revoked_us: self.maybe_integer("revoked_us")?,
+        })
+    }
+
+    pub(super) fn key_spending(&self) -> Result<KeySpending, StoreError> {
+        Ok(KeySpending {
+            microusd: self.integer("microusd")?,
+            calls: self.integer("calls")?,
+            last_day: self.maybe_integer("last_day")?,
         })
     }
 

@@ -2,9 +2,10 @@
 
 use aggregation::vote::{Abstention, Order};
 
+pub use super::key_rows::{AccessKeyRow, KeySpending, SpendingRow};
 use crate::case::{Mode, Sensitivity};
 
-/// One row to append. Equal rows may be appended twice: the first one stands.
+/// One row to append. Equal rows may be appended twice: the first one stands, but spending is added up.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
     Version(VersionRow),
@@ -13,6 +14,7 @@ pub enum Record {
     Judgment(Box<JudgmentRow>),
     Verdict(Box<VerdictRow>),
     Triage(Box<TriageRow>),
+    Spending(SpendingRow),
 }
 
 /// What a hash stands for: a panel's or a judge's content. Never the text of a case.

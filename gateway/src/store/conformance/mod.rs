@@ -1,6 +1,7 @@
 //! What every store has to do, written against the trait. Runs on SQLite always, and on Postgres too where
 //! `TRIBUNAL_TEST_POSTGRES` holds the address of a server on which databases may be created.
 
+mod access_keys;
 mod idempotency;
 mod laws;
 pub(crate) mod rows;

@@ -4,8 +4,8 @@ use aggregation::vote::Order;
 
 use crate::case::{Mode, Sensitivity};
 use crate::store::rows::{
-    Endpoint, JudgmentRow, JudgmentSource, Record, RequestKey, ReservationRow, RunCaseRow, RunKind, RunRow,
-    TextKind, TextRow, TriageRow, TriageStatus, VerdictRow,
+    AccessKeyRow, Endpoint, JudgmentRow, JudgmentSource, Record, RequestKey, ReservationRow, RunCaseRow,
+    RunKind, RunRow, SpendingRow, TextKind, TextRow, TriageRow, TriageStatus, VerdictRow,
 };
 
 pub(crate) const PROJECT: &str = "p";
@@ -150,6 +150,27 @@ pub(crate) fn run(id: &str) -> RunRow {
         settings: s(r#"{"seed":7}"#),
         created_us: 500,
     }
+}
+
+pub(crate) fn access_key(id: &str) -> AccessKeyRow {
+    AccessKeyRow {
+        id: s(id),
+        project: s(PROJECT),
+        name: s("nightly"),
+        role: s("judge"),
+        may_ask: s(r#"["default","judge/a"]"#),
+        sensitivity: s("internal"),
+        budget_microusd: Some(2_500_000),
+        budget_window: s("day"),
+        secret_hash: s("00ff"),
+        created_us: 1_000,
+        expires_us: Some(9_000),
+        revoked_us: None,
+    }
+}
+
+pub(crate) fn spending(key_id: &str, day: i64, microusd: i64) -> SpendingRow {
+    SpendingRow { project: s(PROJECT), key_id: s(key_id), day, microusd, calls: 1 }
 }
 
 pub(crate) fn reservation(key: &str) -> ReservationRow {

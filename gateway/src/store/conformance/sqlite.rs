@@ -6,10 +6,12 @@ use std::sync::Arc;
 use sqlx::Row;
 use tokio_util::task::TaskTracker;
 
-use super::rows::{PROJECT, RUN, judgment, judgments, reservation, run, text, triage, verdict, verdicts};
+use super::rows::{
+    PROJECT, RUN, access_key, judgment, judgments, reservation, run, text, triage, verdict, verdicts,
+};
 use crate::store::rows::{Record, TextRow, TextSelection};
 use crate::store::sql_store::SqlStore;
-use crate::store::{Store, StoreError, StoreLocation};
+use crate::store::{AccessKeys, MOST_KEYS, Store, StoreError, StoreLocation};
 
 /// Answers of `PRAGMA synchronous`.
 const NORMAL: i64 = 1;
@@ -115,8 +117,8 @@ async fn a_store_of_a_newer_program_is_refused_by_name() {
     sqlx::query(newer).execute(store.write_pool()).await.unwrap();
     store.close().await;
     let error = open(&path).await.unwrap_err();
-    assert!(matches!(error, StoreError::NewerSchema { found: 99, known: 4, .. }), "{error:?}");
-    assert!(error.to_string().contains("has schema version 99, this program knows up to 4"), "{error}");
+    assert!(matches!(error, StoreError::NewerSchema { found: 99, known: 5, .. }), "{error:?}");
+    assert!(error.to_string().contains("has schema version 99, this program knows up to 5"), "{error}");
 }
 
 #[tokio::test]
@@ -130,6 +132,8 @@ async fn a_store_of_an_older_program_is_brought_up_to_date() {
         "DROP TABLE model_facts",
         "ALTER TABLE run_cases DROP COLUMN text_hash",
         "DROP TABLE run_work",
+        "DROP TABLE access_keys",
+        "DROP TABLE key_spending",
     ] {
         sqlx::query(newer).execute(store.write_pool()).await.unwrap();
     }
@@ -221,6 +225,27 @@ async fn what_is_rare_is_written_through_and_the_rest_is_not() {
     assert_eq!(level().await, NORMAL);
     store.reserve_idempotency(&reservation("key")).await.unwrap();
     assert_eq!(level().await, FULL);
+    store.append(&judgments([judgment("q3", "a")])).await.unwrap();
+    store.add_access_key(&access_key("k")).await.unwrap();
+    assert_eq!(level().await, FULL);
+    store.append(&judgments([judgment("q4", "a")])).await.unwrap();
+    store.revoke_access_key("k", 1).await.unwrap();
+    assert_eq!(level().await, FULL);
+}
+
+#[tokio::test]
+async fn a_store_takes_only_as_many_keys_as_gateways_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder.path().join("a.db")).await.unwrap();
+    store.add_access_key(&access_key("k")).await.unwrap();
+    let fill = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9998) \
+                INSERT INTO access_keys SELECT 'n' || n.i, project, name, role, may_ask, sensitivity, budget_microusd, \
+                budget_window, secret_hash, created_us, expires_us, revoked_us FROM access_keys, n";
+    sqlx::query(fill).execute(store.write_pool()).await.unwrap();
+    store.add_access_key(&access_key("last")).await.unwrap();
+    let refused = store.add_access_key(&access_key("one more")).await.unwrap_err();
+    assert!(matches!(refused, StoreError::TooManyKeys { most: MOST_KEYS }), "{refused:?}");
+    assert_eq!(store.access_keys().await.unwrap().len(), MOST_KEYS as usize);
 }
 
 #[tokio::test]
@@ -266,6 +291,11 @@ async fn no_query_reads_a_whole_table() {
     check("judged_cases", include_str!("../sql/judged_cases.sql")).await;
     check("judgments_of_case", include_str!("../sql/judgments_of_case.sql")).await;
     for (name, sql) in [
+        ("access_keys", include_str!("../sql/access_keys.sql")),
+        ("access_key", include_str!("../sql/access_key.sql")),
+        ("count_access_keys", include_str!("../sql/count_access_keys.sql")),
+        ("revoke_access_key", include_str!("../sql/revoke_access_key.sql")),
+        ("key_spending", include_str!("../sql/key_spending.sql")),
         ("take_run", include_str!("../sql/take_run.sql")),
         ("renew_run", include_str!("../sql/renew_run.sql")),
         ("end_run_work", include_str!("../sql/end_run_work.sql")),

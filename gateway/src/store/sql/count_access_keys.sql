@@ -1,0 +1,1 @@
+SELECT COUNT(*) AS key_total FROM access_keys WHERE id > ''
