@@ -45,6 +45,22 @@ pub enum Sensitivity {
     Confidential,
 }
 
+impl Sensitivity {
+    pub const ALL: [Self; 3] = [Self::Public, Self::Internal, Self::Confidential];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Internal => "internal",
+            Self::Confidential => "confidential",
+        }
+    }
+
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+}
+
 /// One answer under judgment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {

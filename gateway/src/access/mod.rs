@@ -4,6 +4,8 @@
 
 mod key;
 mod secret;
+mod stored;
 
 pub use self::key::{AccessKey, Allowance, BadAllowance, BadRole, Role, Window, day};
 pub use self::secret::{BadSecret, Secret, SecretHash};
+pub use self::stored::UnreadableKey;
