@@ -7,7 +7,7 @@ use crate::support::panel::Folder;
 fn help_and_version_are_no_errors() {
     let folder = Folder::empty();
     let help = tribunal(&folder, &["--help"]).exits(0);
-    for command in ["init", "judge", "serve", "check", "schema", "runs", "show", "completions"] {
+    for command in ["init", "judge", "serve", "check", "schema", "runs", "show", "keys", "completions"] {
         assert!(help.stdout.contains(command), "{command} is not in {}", help.stdout);
     }
     assert!(tribunal(&folder, &["--version"]).exits(0).stdout.starts_with("tribunal "));

@@ -1,12 +1,14 @@
-//! `--max-cost`: read, refused where it could not be kept, and explained when it ends a run.
+//! `--max-cost` and `--budget`: read, and refused where they could not be kept.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::exit::{Exit, Failure};
-use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::engine::{Budget, unpriced};
+use crate::judge::ProviderKind;
 use crate::panel::Panel;
+use crate::settings::Config;
 
 /// A cap in US dollars.
 pub(super) fn usd(text: &str) -> Result<f64, String> {
@@ -18,19 +20,40 @@ pub(super) fn usd(text: &str) -> Result<f64, String> {
 
 /// A judge without a price could spend without being seen.
 pub(super) fn refuse_unknown_prices(panel: &Panel) -> Result<(), Failure> {
-    let unknown: Vec<String> = unpriced(panel).iter().map(|judge| format!("`{}`", judge.id)).collect();
+    refuse("--max-cost", unpriced(panel).iter().map(|judge| judge.id.to_string()).collect())
+}
+
+/// The same for all that a key may ask; no names: everything.
+pub(super) fn refuse_unknown_prices_of_key(config: &Config, may_ask: &[String]) -> Result<(), Failure> {
+    let is_open = |name: &str| may_ask.is_empty() || may_ask.iter().any(|allowed| allowed == name);
+    let panels = config.panels.values().filter(|panel| is_open(&panel.name));
+    let alone = config.judges.iter().filter(|(name, _)| is_open(&format!("judge/{name}")));
+    let alone = alone
+        .map(|(_, judge)| judge)
+        .filter(|judge| judge.price.is_none() && judge.server.provider != ProviderKind::Replay);
+    let unknown = panels.flat_map(|panel| unpriced(panel)).chain(alone.map(|judge| &**judge));
+    refuse("--budget", unknown.map(|judge| judge.id.to_string()).collect())
+}
+
+fn refuse(flag: &str, unknown: BTreeSet<String>) -> Result<(), Failure> {
     if unknown.is_empty() {
         return Ok(());
     }
+    let unknown: Vec<String> = unknown.iter().map(|judge| format!("`{judge}`")).collect();
     Err(Failure::usage(format!(
-        "--max-cost cannot be kept: the price of {} is unknown; hint: set `judges.NAME.price: {{input: …, output: …}}` in USD per million tokens (0 for a machine of your own)",
+        "{flag} cannot be kept: the price of {} is unknown; hint: set `judges.NAME.price: {{input: …, output: …}}` in USD per million tokens (0 for a machine of your own)",
         unknown.join(", ")
     )))
 }
 
 /// The cap of this run, with what its earlier sessions have spent.
-pub(super) async fn budget(app: &App, run: &str, max_cost_usd: f64) -> Result<Arc<Budget>, Failure> {
-    let spent = app.engine().run_cost_microusd(DEFAULT_PROJECT, run).await;
+pub(super) async fn budget(
+    app: &App,
+    project: &str,
+    run: &str,
+    max_cost_usd: f64,
+) -> Result<Arc<Budget>, Failure> {
+    let spent = app.engine().run_cost_microusd(project, run).await;
     let spent = spent.map_err(|error| Failure::new(Exit::Internal, error))?;
     Ok(Arc::new(Budget::of_usd(max_cost_usd, spent)))
 }

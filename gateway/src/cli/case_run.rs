@@ -12,7 +12,6 @@ use super::case_file::CheckedFile;
 use super::exit::{Exit, Failure};
 use super::progress::Progress;
 use super::{RunArgs, budget, output, report, setup};
-use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::Case;
 use crate::engine::EngineError;
@@ -61,14 +60,15 @@ pub(super) async fn judge_all(
     signals: &Signals,
 ) -> Result<Judged, Failure> {
     let (run_id, resumed) = begin_run(app, &job, args).await?;
+    let project = &args.project.name;
     let stop = signals.soft.child_token();
     let budget = match args.max_cost {
-        Some(usd) => Some(budget::budget(app, &run_id, usd).await?),
+        Some(usd) => Some(budget::budget(app, project.as_str(), &run_id, usd).await?),
         None => None,
     };
     let spec = RunSpec {
         id: Arc::from(run_id.as_str()),
-        project: Arc::from(DEFAULT_PROJECT),
+        project: project.to_arc(),
         panel: Arc::clone(&job.panel),
         askers: Arc::clone(&app.in_force().askers),
         concurrency: args.jobs.map_or_else(|| usual_concurrency(&job.panel), usize::from),
@@ -110,7 +110,7 @@ pub(super) async fn judge_all(
         .map_err(|error| Failure::new(Exit::BadData, error))?;
     tally.is_interrupted = signals.soft.is_cancelled();
     app.engine().erase_expired_texts().await;
-    end_run(app, &run_id, &tally).await?;
+    end_run(app, project.as_str(), &run_id, &tally).await?;
     if job.prints_table {
         let rows = if job.cases.report.cases <= MAX_ROWS as u64 { &rows[..] } else { &[] };
         output::text(&report::run(&tally.summary, rows));
@@ -182,7 +182,7 @@ async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool
         };
         let run = RunRow {
             id: id.clone(),
-            project: DEFAULT_PROJECT.to_owned(),
+            project: args.project.name.as_str().to_owned(),
             kind: RunKind::Judge,
             panel: job.panel.name.clone(),
             panel_version: job.panel.version.clone(),
@@ -194,7 +194,7 @@ async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool
         engine.create_run(&run).await.map_err(|error| Failure::new(Exit::Internal, error))?;
         return Ok((id, false));
     };
-    let stored = setup::find_run(app, wanted).await?;
+    let stored = setup::find_run(app, args.project.name.as_str(), wanted).await?;
     if stored.work.as_ref().is_some_and(|work| work.status == WorkStatus::Waiting) {
         return Err(Failure::usage(format!(
             "run {id} is judged by the gateway; hint: `POST /v1/runs/{id}/stop` ends it there",
@@ -218,18 +218,15 @@ async fn begin_run(app: &App, job: &Job, args: &RunArgs) -> Result<(String, bool
         )));
     }
     engine
-        .reopen_run(DEFAULT_PROJECT, &stored.run.id)
+        .reopen_run(&stored.run.project, &stored.run.id)
         .await
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     Ok((stored.run.id, true))
 }
 
-async fn end_run(app: &App, id: &str, tally: &Tally) -> Result<(), Failure> {
+async fn end_run(app: &App, project: &str, id: &str, tally: &Tally) -> Result<(), Failure> {
     let end = tally.end(app.engine().now_us());
-    app.engine()
-        .finish_run(DEFAULT_PROJECT, id, &end)
-        .await
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    app.engine().finish_run(project, id, &end).await.map_err(|error| Failure::new(Exit::Internal, error))?;
     Ok(())
 }
 
@@ -269,6 +266,7 @@ fn resume_command(run_id: &str, command: &str, args: &RunArgs) -> String {
     words.extend(flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.to_owned()));
     words.extend((args.repeat > 1).then(|| format!("--repeat {}", args.repeat)));
     words.extend(args.out.as_ref().map(|out| format!("-o {}", out.display())));
+    words.extend(args.project.name.flag());
     words.push(format!("--resume {run_id}"));
     words.join(" ")
 }

@@ -134,7 +134,7 @@ async fn of_stored(
     let labels = labels(args, panel)?;
     let app = App::build(config).await.map_err(setup::app_failure)?;
     let reported = async {
-        let stored = setup::find_run(&app, run).await?;
+        let stored = setup::find_run(&app, args.run.project.name.as_str(), run).await?;
         let measured = measure_stored(app.engine(), &stored, panel, terms, labels.as_ref()).await;
         let report = GateReport::of(vec![measured.map_err(fault)?]);
         outputs.write(app.engine(), &report).await.map(|()| report)
@@ -218,7 +218,7 @@ async fn judge_parts(
         match terms {
             None => pinned = Some(judged.run),
             Some(terms) if worst == Exit::Pass => {
-                let stored = setup::find_run(app, &judged.run).await?;
+                let stored = setup::find_run(app, args.run.project.name.as_str(), &judged.run).await?;
                 let measured = measure_stored(app.engine(), &stored, &panel, &terms, labels).await;
                 runs.push(measured.map_err(fault)?);
             }

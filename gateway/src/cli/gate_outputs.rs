@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::exit::{Exit, Failure};
+use super::project::Project;
 use super::{GateArgs, OnInconclusive, gate_table, output};
-use crate::api::DEFAULT_PROJECT;
 use crate::engine::Engine;
 use crate::gate::GateReport;
 use crate::gate::render::{Open, annotations, html, junit, markdown};
@@ -36,6 +36,7 @@ pub(super) struct Outputs {
     annotations: Option<Stream>,
     terminal: Terminal,
     open: Open,
+    project: Project,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +76,7 @@ impl Outputs {
                 OnInconclusive::Fail => Open::Fails,
                 OnInconclusive::Pass => Open::Passes,
             },
+            project: args.run.project.name.clone(),
         })
     }
 
@@ -106,7 +108,7 @@ impl Outputs {
         }
         if let Some(Target { path, file }) = self.junit {
             let mut out = BufWriter::new(file);
-            junit::write(engine, DEFAULT_PROJECT, report, self.open, &mut out)
+            junit::write(engine, self.project.as_str(), report, self.open, &mut out)
                 .await
                 .with_context(|| format!("write `{}`", path.display()))?;
         }

@@ -11,14 +11,18 @@ mod gate_outputs;
 mod gate_table;
 mod init;
 mod judge;
+pub mod keys;
+mod new_key;
 mod output;
 mod progress;
+pub mod project;
 mod report;
 mod report_page;
 mod runs;
 mod serve;
 mod setup;
 mod show;
+mod shown_keys;
 mod single;
 mod table;
 
@@ -28,6 +32,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use self::exit::{Exit, Failure};
+use self::keys::KeysArgs;
+use self::project::ProjectArg;
 use crate::gate::{Threshold, USUAL_MARGIN};
 use crate::intake::Tool;
 use crate::run::checks::MOST_REPEATS;
@@ -69,6 +75,8 @@ pub enum Command {
     Runs(RunsArgs),
     /// Show a run, one case of it, or a single verdict.
     Show(ShowArgs),
+    /// Make, list and revoke the keys of those who use the gateway.
+    Keys(KeysArgs),
     /// Print a completion script.
     Completions {
         /// The shell to complete for.
@@ -170,6 +178,8 @@ pub struct RunArgs {
     /// Let judges vote on answers of their own model or family; printed in every report.
     #[arg(long)]
     pub allow_kin: bool,
+    #[command(flatten)]
+    pub project: ProjectArg,
 }
 
 #[derive(Debug, Args)]
@@ -302,6 +312,8 @@ pub struct ReportArgs {
     /// Where the page goes; without it, standard output.
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub project: ProjectArg,
 }
 
 /// One answer without a file.
@@ -359,6 +371,8 @@ pub struct RunsArgs {
     /// One JSON line a run.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub project: ProjectArg,
 }
 
 #[derive(Debug, Args)]
@@ -374,6 +388,8 @@ pub struct ShowArgs {
     /// One JSON line a verdict.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub project: ProjectArg,
 }
 
 fn from_tool() -> impl TypedValueParser<Value = Tool> {
@@ -440,6 +456,7 @@ async fn command(cli: Cli) -> Result<Exit, Failure> {
         Command::Check(args) => check::run(&source, &args).await,
         Command::Runs(args) => runs::run(&source, &args).await,
         Command::Show(args) => show::run(&source, &args).await,
+        Command::Keys(args) => keys::run(&source, &args).await,
         Command::Schema | Command::Completions { .. } | Command::Reference { .. } => Ok(Exit::Pass),
     }
 }

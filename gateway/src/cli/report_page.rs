@@ -22,7 +22,7 @@ pub async fn run(source: &Source, args: &ReportArgs) -> Result<Exit, Failure> {
 }
 
 async fn measured(app: &App, args: &ReportArgs) -> Result<RunGate, Failure> {
-    let stored = setup::find_run(app, &args.run).await?;
+    let stored = setup::find_run(app, args.project.name.as_str(), &args.run).await?;
     let panel =
         setup::panel(&app.in_force().config, Some(args.panel.as_deref().unwrap_or(&stored.run.panel)))?;
     describe_stored(app.engine(), &stored, &panel).await.map_err(super::gate::fault)

@@ -3,7 +3,6 @@
 use super::exit::{Exit, Failure};
 use super::table::{Column, render};
 use super::{RunsArgs, output, setup};
-use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::run::RunReport;
 use crate::settings::Source;
@@ -12,7 +11,7 @@ pub async fn run(source: &Source, args: &RunsArgs) -> Result<Exit, Failure> {
     let app = App::build(setup::load(source)?).await.map_err(setup::app_failure)?;
     let runs = app
         .engine()
-        .runs(DEFAULT_PROJECT, u32::from(args.limit))
+        .runs(args.project.name.as_str(), u32::from(args.limit))
         .await
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     let runs: Vec<RunReport> = runs.iter().map(RunReport::of).collect();

@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use secrecy::ExposeSecret;
+use tokio_util::task::TaskTracker;
+
 use super::exit::{Exit, Failure};
 use super::output;
-use crate::api::DEFAULT_PROJECT;
 use crate::app::{App, AppError};
 use crate::engine::dialect;
 use crate::in_force::panel_of;
@@ -14,8 +16,8 @@ use crate::judge::ProviderKind;
 use crate::panel::Panel;
 use crate::settings::{Config, Environment, Source};
 use crate::shutdown::Signals;
-use crate::store::StoreError;
 use crate::store::rows::RunSummary;
+use crate::store::{SqlStore, Store, StoreError, StoreLocation};
 use crate::templates;
 
 /// The settings, or everything that is wrong with them.
@@ -73,9 +75,8 @@ pub(super) fn refuse_unconnected(config: &Config, panel: &Panel) -> Result<(), F
 }
 
 /// A run by its id; `last` is the newest.
-pub(super) async fn find_run(app: &App, id: &str) -> Result<RunSummary, Failure> {
-    let found =
-        app.engine().find_run(DEFAULT_PROJECT, id).await.map_err(|e| Failure::new(Exit::Internal, e))?;
+pub(super) async fn find_run(app: &App, project: &str, id: &str) -> Result<RunSummary, Failure> {
+    let found = app.engine().find_run(project, id).await.map_err(|e| Failure::new(Exit::Internal, e))?;
     found.ok_or_else(|| {
         Failure::new(
             Exit::BadData,
@@ -90,6 +91,32 @@ pub(super) async fn shut_down(app: &App, signals: &Signals) {
         () = app.shut_down(crate::api::SHUTDOWN_GRACE) => {}
         () = signals.hard.cancelled() => app.shut_down(Duration::ZERO).await,
     }
+}
+
+/// The store alone, for commands that ask no judge.
+#[derive(Debug)]
+pub(super) struct OpenStore {
+    pub store: Arc<dyn Store>,
+    tasks: TaskTracker,
+}
+
+impl OpenStore {
+    pub(super) async fn open(config: &Config) -> Result<Self, Failure> {
+        let location = StoreLocation::parse(config.store_url.expose_secret()).map_err(store_failure)?;
+        let tasks = TaskTracker::new();
+        let store = SqlStore::open(&location, &tasks).await.map_err(store_failure)?;
+        Ok(Self { store: Arc::new(store), tasks })
+    }
+
+    pub(super) async fn close(self) {
+        self.store.close().await;
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+pub(super) fn store_failure(error: StoreError) -> Failure {
+    app_failure(AppError::Store(error))
 }
 
 /// What failed while the parts were put together, and whose fault it is.

@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::exit::{Exit, Failure};
 use super::{ShowArgs, output, report, setup};
-use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::clock::rfc3339;
 use crate::engine::kind_of;
@@ -27,20 +26,20 @@ pub async fn run(source: &Source, args: &ShowArgs) -> Result<Exit, Failure> {
 
 async fn show(app: &App, args: &ShowArgs) -> Result<Exit, Failure> {
     let engine = app.engine();
+    let project = args.project.name.as_str();
     if args.id != "last" {
-        let found =
-            engine.verdict(DEFAULT_PROJECT, &args.id).await.map_err(|e| Failure::new(Exit::Internal, e))?;
+        let found = engine.verdict(project, &args.id).await.map_err(|e| Failure::new(Exit::Internal, e))?;
         if let Some(verdict) = found {
             let scope = verdict.run.clone().unwrap_or_else(|| verdict.id.clone());
             return show_verdict(app, &scope, &verdict, args).await;
         }
     }
-    let stored = setup::find_run(app, &args.id).await?;
+    let stored = setup::find_run(app, project, &args.id).await?;
     match &args.case {
         Some(case) => {
             let id = crate::case::CaseId(case.clone());
             let verdict = engine
-                .stored_verdict(DEFAULT_PROJECT, &stored.run.id, &id)
+                .stored_verdict(project, &stored.run.id, &id)
                 .await
                 .map_err(|e| Failure::new(Exit::Internal, e))?;
             let Some(verdict) = verdict else {
@@ -58,7 +57,7 @@ async fn show(app: &App, args: &ShowArgs) -> Result<Exit, Failure> {
 
 async fn show_verdict(app: &App, run: &str, verdict: &CaseVerdict, args: &ShowArgs) -> Result<Exit, Failure> {
     if args.judgments {
-        print_judgments(app, run, &verdict.case).await?;
+        print_judgments(app, args.project.name.as_str(), run, &verdict.case).await?;
     } else if args.json {
         output::line(&serde_json::to_string(verdict).map_err(|e| Failure::new(Exit::Internal, e))?);
     } else {
@@ -75,7 +74,7 @@ async fn show_run(app: &App, stored: &StoredRun, args: &ShowArgs) -> Result<Exit
     loop {
         let page = app
             .engine()
-            .verdicts_of_run(DEFAULT_PROJECT, &stored.run.id, after.as_deref(), PAGE)
+            .verdicts_of_run(&stored.run.project, &stored.run.id, after.as_deref(), PAGE)
             .await
             .map_err(|e| Failure::new(Exit::Internal, e))?;
         let Some(last) = page.last() else { break };
@@ -113,23 +112,20 @@ async fn print_all_judgments(app: &App, stored: &StoredRun) -> Result<Exit, Fail
     loop {
         let cases = app
             .engine()
-            .judged_cases(DEFAULT_PROJECT, &stored.run.id, after.as_deref(), PAGE)
+            .judged_cases(&stored.run.project, &stored.run.id, after.as_deref(), PAGE)
             .await
             .map_err(|e| Failure::new(Exit::Internal, e))?;
         let Some(last) = cases.last() else { return Ok(Exit::Pass) };
         after = Some(last.clone());
         for case in &cases {
-            print_judgments(app, &stored.run.id, case).await?;
+            print_judgments(app, &stored.run.project, &stored.run.id, case).await?;
         }
     }
 }
 
-async fn print_judgments(app: &App, run: &str, case: &str) -> Result<(), Failure> {
-    let judgments = app
-        .engine()
-        .judgments(DEFAULT_PROJECT, run, case)
-        .await
-        .map_err(|e| Failure::new(Exit::Internal, e))?;
+async fn print_judgments(app: &App, project: &str, run: &str, case: &str) -> Result<(), Failure> {
+    let judgments =
+        app.engine().judgments(project, run, case).await.map_err(|e| Failure::new(Exit::Internal, e))?;
     for (row, reply) in judgments {
         output::line(&judgment_json(&row, reply.as_deref()).to_string());
     }

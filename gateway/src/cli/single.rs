@@ -7,7 +7,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::exit::{Exit, Failure};
 use super::{JudgeArgs, OneCase, budget, output, report, setup};
-use crate::api::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::case::Case;
 use crate::engine::{EngineError, JudgeRequest};
@@ -28,7 +27,7 @@ pub async fn run(config: Config, panel: Arc<Panel>, args: &JudgeArgs) -> Result<
             case: Arc::new(case),
             panel,
             askers: Arc::clone(&in_force.askers),
-            project: Arc::from(DEFAULT_PROJECT),
+            project: args.run.project.name.to_arc(),
             run: None,
             position: 0,
             use_cache: !args.run.no_cache,

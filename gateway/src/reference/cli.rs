@@ -15,16 +15,30 @@ pub(super) fn page() -> String {
     let mut text = heading("Command line", "`gateway/src/cli/mod.rs`");
     text.push_str(&about(&root));
     text.push_str("Verdicts and tables go to standard output; progress, notes, warnings and errors to standard error.\n\n");
-    let commands: Vec<&Command> = root.get_subcommands().filter(|command| is_shown(command)).collect();
-    let rows: Vec<Vec<String>> = commands.iter().map(|command| summary(command)).collect();
+    let commands = commands("tribunal", &root);
+    let rows: Vec<Vec<String>> = commands.iter().map(|(name, command)| summary(name, command)).collect();
     text.push_str(&table(&["command", "what it does"], &rows));
     text.push_str("## Flags of every command\n\n");
     text.push_str(&arguments(root.get_arguments().filter(|argument| argument.is_global_set())));
-    for command in commands {
-        text.push_str(&section(command));
+    for (name, command) in commands {
+        text.push_str(&section(&name, command));
     }
     text.push_str(&exit_codes());
     text
+}
+
+/// What can be typed, in full; a command of commands stands for nothing by itself.
+fn commands<'a>(name: &str, of: &'a Command) -> Vec<(String, &'a Command)> {
+    let mut found = Vec::new();
+    for command in of.get_subcommands().filter(|command| is_shown(command)) {
+        let name = format!("{name} {}", command.get_name());
+        if command.has_subcommands() {
+            found.extend(commands(&name, command));
+        } else {
+            found.push((name, command));
+        }
+    }
+    found
 }
 
 /// `help` explains the others; a hidden command is for this repository alone.
@@ -32,19 +46,18 @@ fn is_shown(command: &Command) -> bool {
     command.get_name() != "help" && !command.is_hide_set()
 }
 
-fn summary(command: &Command) -> Vec<String> {
-    let name = command.get_name();
+fn summary(name: &str, command: &Command) -> Vec<String> {
     vec![
-        format!("[`tribunal {name}`](#tribunal-{name})"),
+        format!("[`{name}`](#{})", name.replace(' ', "-")),
         command.get_about().map(|about| sentence(&about.to_string())).unwrap_or_default(),
     ]
 }
 
-fn section(command: &Command) -> String {
+fn section(name: &str, command: &Command) -> String {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").trim();
     let own = command.get_arguments().filter(|argument| !argument.is_global_set());
-    let mut text = format!("## tribunal {}\n\n{}", command.get_name(), about(command));
+    let mut text = format!("## {name}\n\n{}", about(command));
     text.push_str(&paragraph(&format!("```\n{usage}\n```")));
     text.push_str(&arguments(own));
     if let Some(more) = command.get_after_help() {
@@ -116,10 +129,10 @@ mod tests {
     fn every_argument_says_what_it_means() {
         let mut root = Cli::command();
         root.build();
-        for command in root.get_subcommands().filter(|command| is_shown(command)) {
-            assert!(command.get_about().is_some(), "{}", command.get_name());
+        for (name, command) in commands("tribunal", &root) {
+            assert!(command.get_about().is_some(), "{name}");
             for argument in command.get_arguments() {
-                assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
+                assert!(argument.get_help().is_some(), "{name} {}", argument.get_id());
             }
         }
     }
