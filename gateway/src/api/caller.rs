@@ -13,9 +13,9 @@ use super::error::ApiError;
 use crate::access::{AccessKey, Role};
 use crate::app::App;
 use crate::case::Sensitivity;
-use crate::engine::{EngineError, Purse, unpriced};
+use crate::engine::{EngineError, Purse, is_unpriced, unpriced};
 use crate::in_force::InForce;
-use crate::judge::{Judge, ProviderKind};
+use crate::judge::Judge;
 use crate::panel::Panel;
 
 /// The project of requests without a key.
@@ -165,8 +165,7 @@ impl Caller {
 
     /// The same for a judge by itself.
     pub async fn purse_for_judge(&self, app: &App, judge: &Judge) -> Result<Purse, ApiError> {
-        let is_free = judge.price.is_some() || judge.server.provider == ProviderKind::Replay;
-        let unpriced: &[&Judge] = if is_free { &[] } else { &[judge] };
+        let unpriced: &[&Judge] = if is_unpriced(judge) { &[judge] } else { &[] };
         self.purse(app, unpriced).await
     }
 

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::exit::{Exit, Failure};
 use crate::app::App;
-use crate::engine::{Budget, unpriced};
-use crate::judge::ProviderKind;
+use crate::engine::{Budget, is_unpriced, unpriced};
 use crate::panel::Panel;
 use crate::settings::Config;
 
@@ -20,7 +19,7 @@ pub(super) fn usd(text: &str) -> Result<f64, String> {
 
 /// A judge without a price could spend without being seen.
 pub(super) fn refuse_unknown_prices(panel: &Panel) -> Result<(), Failure> {
-    refuse("--max-cost", unpriced(panel).iter().map(|judge| judge.id.to_string()).collect())
+    refuse("--max-cost", &unpriced(panel).iter().map(|judge| judge.id.to_string()).collect())
 }
 
 /// The same for all that a key may ask; no names: everything.
@@ -28,14 +27,12 @@ pub(super) fn refuse_unknown_prices_of_key(config: &Config, may_ask: &[String]) 
     let is_open = |name: &str| may_ask.is_empty() || may_ask.iter().any(|allowed| allowed == name);
     let panels = config.panels.values().filter(|panel| is_open(&panel.name));
     let alone = config.judges.iter().filter(|(name, _)| is_open(&format!("judge/{name}")));
-    let alone = alone
-        .map(|(_, judge)| judge)
-        .filter(|judge| judge.price.is_none() && judge.server.provider != ProviderKind::Replay);
-    let unknown = panels.flat_map(|panel| unpriced(panel)).chain(alone.map(|judge| &**judge));
-    refuse("--budget", unknown.map(|judge| judge.id.to_string()).collect())
+    let alone = alone.map(|(_, judge)| &**judge).filter(|judge| is_unpriced(judge));
+    let unknown = panels.flat_map(|panel| unpriced(panel)).chain(alone);
+    refuse("--budget", &unknown.map(|judge| judge.id.to_string()).collect())
 }
 
-fn refuse(flag: &str, unknown: BTreeSet<String>) -> Result<(), Failure> {
+fn refuse(flag: &str, unknown: &BTreeSet<String>) -> Result<(), Failure> {
     if unknown.is_empty() {
         return Ok(());
     }

@@ -101,9 +101,7 @@ async fn revoke(store: &Arc<dyn Store>, args: &RevokeArgs, now_us: i64) -> Resul
     let id = Secret::parse(&args.id).map_or_else(|_| args.id.clone(), |secret| secret.id().to_owned());
     let known = store.access_key(&id).await.map_err(setup::store_failure)?;
     let Some(key) = known else {
-        return Err(Failure::usage(format!(
-            "no key has this id; hint: `tribunal keys list --all` shows the ids"
-        )));
+        return Err(Failure::usage("no key has this id; hint: `tribunal keys list --all` shows the ids"));
     };
     if store.revoke_access_key(&id, now_us).await.map_err(setup::store_failure)? {
         output::note(&format!(

@@ -61,7 +61,9 @@ pub(super) async fn list(store: &Arc<dyn Store>, args: &ListArgs, now_us: i64) -
         }
     }
     if args.json {
-        shown.iter().for_each(|key| output::line(&as_json(key).to_string()));
+        for key in &shown {
+            output::line(&as_json(key).to_string());
+        }
     } else if shown.is_empty() {
         output::note(if is_without_keys {
             "no keys yet, so requests need none; hint: tribunal keys create --name NAME"

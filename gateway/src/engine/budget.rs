@@ -124,7 +124,12 @@ impl Budget {
 /// Judges that could spend without being seen: no cap can be kept with them.
 pub fn unpriced(panel: &Panel) -> Vec<&Judge> {
     let judges = panel.judges.iter().chain(&panel.replacements).map(|judge| &**judge);
-    judges.filter(|judge| judge.price.is_none() && judge.server.provider != ProviderKind::Replay).collect()
+    judges.filter(|judge| is_unpriced(judge)).collect()
+}
+
+/// Whether a judge could spend without being seen.
+pub fn is_unpriced(judge: &Judge) -> bool {
+    judge.price.is_none() && judge.server.provider != ProviderKind::Replay
 }
 
 fn dollars(microusd: u64) -> String {

@@ -40,7 +40,7 @@ use tokio_util::task::TaskTracker;
 
 pub use self::askers::{Askers, WiringError, dialect};
 pub use self::assemble::{kind_of, value_of_json};
-pub use self::budget::{Budget, unpriced};
+pub use self::budget::{Budget, is_unpriced, unpriced};
 pub use self::drop_in::{PanelQuestion, PanelReply, Reuse};
 use self::fan_out::Collected;
 use self::ids::Ids;
