@@ -1,6 +1,8 @@
 //! What is only true of the whole: one test binary, so that there is one link.
 
 #[cfg(test)]
+mod access;
+#[cfg(test)]
 mod api;
 #[cfg(test)]
 mod cli;

@@ -9,6 +9,7 @@ use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::access::{KeyError, KeyRing, LOOKED_AT_EVERY};
 use crate::api::{ApiError, DEFAULT_PROJECT};
 use crate::clock::Clock;
 use crate::engine::ids::Ids;
@@ -27,6 +28,8 @@ const RETENTION_CHECK: Duration = Duration::from_hours(1);
 pub enum AppError {
     #[error("open the store")]
     Store(#[from] StoreError),
+    #[error("read the keys")]
+    Keys(#[from] KeyError),
     #[error(transparent)]
     Wiring(#[from] WiringError),
     #[error("register metrics")]
@@ -46,6 +49,7 @@ struct Parts {
     reload_failure: Mutex<Option<Arc<str>>>,
     engine: Arc<Engine>,
     desk: Arc<Desk>,
+    key_ring: Arc<KeyRing>,
     metrics: Metrics,
     /// Calls, cases and runs under way.
     tasks: TaskTracker,
@@ -73,6 +77,7 @@ impl App {
             let rows = store.model_facts(DEFAULT_PROJECT).await?;
             Askers::connect(&config, ModelFacts::restored(rows, clock.now_us())).await?
         };
+        let key_ring = KeyRing::open(Arc::clone(&store), clock.clone()).await?;
         let recorder = Recorder::start(Arc::clone(&store), &background, RecorderSettings::default());
         let ids = Ids::from_entropy(clock.clone());
         let owner = ids.draw();
@@ -91,6 +96,7 @@ impl App {
                 reload_failure: Mutex::default(),
                 engine,
                 desk: Arc::new(Desk::new(owner)),
+                key_ring: Arc::new(key_ring),
                 metrics,
                 tasks,
                 background,
@@ -131,6 +137,28 @@ impl App {
     /// The runs that this gateway judges by itself.
     pub fn desk(&self) -> &Arc<Desk> {
         &self.parts.desk
+    }
+
+    /// Who may use this gateway.
+    pub fn key_ring(&self) -> &Arc<KeyRing> {
+        &self.parts.key_ring
+    }
+
+    /// Looks every few seconds at keys that were made, revoked or spent from elsewhere, until `stop`.
+    pub fn keep_keys(&self, stop: CancellationToken) {
+        let ring = Arc::clone(&self.parts.key_ring);
+        self.spawn_background(async move {
+            let mut every = tokio::time::interval(LOOKED_AT_EVERY);
+            // Losing a tick is fine: the next one does its work.
+            while stop.run_until_cancelled(every.tick()).await.is_some() {
+                if let Err(error) = ring.look().await {
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "keys are as they were: they could not be read"
+                    );
+                }
+            }
+        });
     }
 
     /// Judges runs that were begun over HTTP, those that an earlier gateway left included, until `stop`.

@@ -53,6 +53,8 @@ pub struct CallFacts {
     pub usage: Option<Usage>,
     /// Millionths of a US dollar; `None`: price or usage unknown.
     pub cost_microusd: Option<u64>,
+    /// What the key of the request is charged: the cost, or the worst case where it is unknown and a budget holds.
+    pub charged_microusd: u64,
     pub latency_us: u64,
     /// Requests on the wire, retries and the repair included.
     pub attempts: Vec<Attempt>,

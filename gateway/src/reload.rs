@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::engine::WiringError;
-use crate::settings::{self, Config, Environment, Problems, Source};
+use crate::settings::{self, Config, Environment, Problems, ServerSettings, Source};
 use crate::templates;
 
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -97,13 +97,15 @@ pub async fn reload(app: &App, source: &Source, environment: &Environment) -> Re
 
 /// Listener and store are opened once: what the file says of them now holds from the next start.
 fn with_listener_and_store_of(before: &Config, mut config: Config) -> Config {
-    if config.server != before.server {
+    // Host names are looked at with every request.
+    let server = ServerSettings { hosts: config.server.hosts.clone(), ..before.server.clone() };
+    if config.server != server {
         tracing::warn!("`server` changed: that holds from the next start of the gateway");
     }
     if config.store_url.expose_secret() != before.store_url.expose_secret() {
         tracing::warn!("`store` changed: that holds from the next start of the gateway");
     }
-    config.server = before.server;
+    config.server = server;
     config.store_url = before.store_url.clone();
     config
 }

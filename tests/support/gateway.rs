@@ -9,7 +9,7 @@ use gateway::api;
 use gateway::app::App;
 use gateway::case::Case;
 use gateway::clock::Clock;
-use gateway::engine::{Askers, EngineError, JudgeRequest};
+use gateway::engine::{Askers, EngineError, JudgeRequest, Purse};
 use gateway::verdict::CaseVerdict;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -98,7 +98,7 @@ impl Gateway {
             retry: None,
             seed: 0,
             allow_kin: false,
-            budget: None,
+            purse: Purse::default(),
             cancel: CancellationToken::new(),
         }
     }

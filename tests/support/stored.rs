@@ -1,8 +1,8 @@
 //! What a gateway left in its store, read after it has ended.
 
 use gateway::api::DEFAULT_PROJECT;
-use gateway::store::rows::JudgmentRow;
-use gateway::store::{SqlStore, Store, StoreLocation};
+use gateway::store::rows::{AccessKeyRow, JudgmentRow};
+use gateway::store::{AccessKeys, SqlStore, Store, StoreLocation};
 use tokio_util::task::TaskTracker;
 
 use super::gateway::store_path;
@@ -41,6 +41,10 @@ impl Stored {
     /// The newest run's id.
     pub async fn last_run(&self) -> String {
         self.store.last_run(DEFAULT_PROJECT).await.expect("runs").expect("a run").run.id
+    }
+
+    pub async fn add_access_key(&self, key: &AccessKeyRow) {
+        self.store.add_access_key(key).await.expect("the key is kept");
     }
 
     /// Cases that wait for a person.

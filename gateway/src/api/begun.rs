@@ -11,12 +11,12 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use super::caller::Caller;
 use super::error::{ApiError, ProblemBody, ProblemDetail};
 use super::runs::find;
-use super::verdicts::DEFAULT_PROJECT;
 use super::{body, idempotency};
 use crate::app::App;
-use crate::case::Case;
+use crate::case::{Case, Sensitivity};
 use crate::engine::{IdempotentRun, NewRun, unpriced};
 use crate::in_force::InForce;
 use crate::intake::{IntakeOptions, of_values};
@@ -102,6 +102,7 @@ pub struct ResumeRequest {
 )]
 pub async fn begin(
     State(app): State<App>,
+    caller: Caller,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ApiError> {
@@ -112,25 +113,25 @@ pub async fn begin(
     let sensitivity = body::sensitivity(&headers)?;
     // Before anything that may have changed since: what was begun once is not begun again.
     if let Some(keyed) = &keyed
-        && let Some(known) = app.engine().kept_run(DEFAULT_PROJECT, keyed).await?
+        && let Some(known) = app.engine().kept_run(&caller.project, keyed).await?
     {
-        return replayed(&app, known).await;
+        return replayed(&app, &caller, known).await;
     }
     let in_force = app.in_force();
-    let panel = in_force.panel(request.panel.as_deref())?;
-    let options = options(&request);
+    let panel = caller.panel(&in_force, request.panel.as_deref())?;
+    let options = options(&caller, &request);
     let mut cases = check(&in_force, &panel, request)?;
-    if let Some(sensitivity) = sensitivity {
-        for case in &mut cases {
-            case.sensitivity = case.sensitivity.max(sensitivity);
-        }
+    let least = sensitivity.unwrap_or(Sensitivity::Public).max(caller.least_sensitivity());
+    for case in &mut cases {
+        case.sensitivity = case.sensitivity.max(least);
     }
+    caller.purse_for(&app, &panel).await?;
     if app.engine().waiting_runs().await? >= MOST_WAITING {
         return Err(ApiError::TooManyRuns { most: MOST_WAITING });
     }
     let run = RunRow {
         id: app.draw_id(),
-        project: DEFAULT_PROJECT.to_owned(),
+        project: caller.project.to_string(),
         kind: RunKind::Judge,
         panel: panel.name.clone(),
         panel_version: panel.version.clone(),
@@ -143,9 +144,9 @@ pub async fn begin(
     match app.engine().begin_run_once(keyed, new).await? {
         IdempotentRun::Begun(run) => {
             app.desk().look();
-            accepted(&app, run).await
+            accepted(&app, &caller, run).await
         }
-        known @ (IdempotentRun::Known(_) | IdempotentRun::OtherBody) => replayed(&app, known).await,
+        known @ (IdempotentRun::Known(_) | IdempotentRun::OtherBody) => replayed(&app, &caller, known).await,
     }
 }
 
@@ -165,6 +166,7 @@ pub async fn begin(
 )]
 pub async fn resume(
     State(app): State<App>,
+    caller: Caller,
     Path(id): Path<String>,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ApiError> {
@@ -174,7 +176,7 @@ pub async fn resume(
     } else {
         serde_json::from_slice(&body).map_err(|error| ApiError::BadJson(error.to_string()))?
     };
-    let stored = find(&app, id).await?;
+    let stored = find(&app, &caller, id).await?;
     let id = stored.run.id.clone();
     let Some(work) = &stored.work else {
         return Err(ApiError::RunConflict(format!(
@@ -187,6 +189,8 @@ pub async fn resume(
     }
     let panel = RunFault::check(&app.in_force(), &stored.run)
         .map_err(|fault| ApiError::RunConflict(fault.to_string()))?;
+    caller.check_panel(&panel)?;
+    caller.purse_for(&app, &panel).await?;
     let mut problems = Vec::new();
     check_cap(&panel, request.max_cost_usd, &mut problems);
     if !problems.is_empty() {
@@ -197,13 +201,14 @@ pub async fn resume(
     let options = RunOptions {
         retry_errors: request.retry_errors,
         max_cost_usd: request.max_cost_usd.or(options.max_cost_usd),
+        key: caller.key_id(),
         ..options
     };
-    if !app.engine().queue_run_again(DEFAULT_PROJECT, &id, &options.to_json()).await? {
+    if !app.engine().queue_run_again(&caller.project, &id, &options.to_json()).await? {
         return Err(under_way());
     }
     app.desk().look();
-    accepted(&app, id).await
+    accepted(&app, &caller, id).await
 }
 
 /// End a run that was begun over HTTP: cases in flight finish, and it can be resumed.
@@ -218,17 +223,21 @@ pub async fn resume(
         (status = 409, body = ProblemBody, content_type = "application/problem+json", description = "It has ended, or it was begun on the command line"),
     )
 )]
-pub async fn stop(State(app): State<App>, Path(id): Path<String>) -> Result<Response, ApiError> {
-    let id = find(&app, id).await?.run.id;
-    if !app.engine().ask_run_to_stop(DEFAULT_PROJECT, &id).await? {
+pub async fn stop(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let id = find(&app, &caller, id).await?.run.id;
+    if !app.engine().ask_run_to_stop(&caller.project, &id).await? {
         return Err(ApiError::RunConflict(format!("no gateway judges run `{id}`")));
     }
     app.desk().end(&id);
     app.desk().look();
-    accepted(&app, id).await
+    accepted(&app, &caller, id).await
 }
 
-fn options(request: &RunRequest) -> RunOptions {
+fn options(caller: &Caller, request: &RunRequest) -> RunOptions {
     RunOptions {
         seed: request.seed,
         use_cache: request.use_cache && request.repeat == 1,
@@ -237,6 +246,7 @@ fn options(request: &RunRequest) -> RunOptions {
         concurrency: request.concurrency,
         max_cost_usd: request.max_cost_usd,
         retry_errors: false,
+        key: caller.key_id(),
     }
 }
 
@@ -327,16 +337,16 @@ fn problem(field: &str, text: &str) -> ProblemDetail {
     ProblemDetail::of_text(field.to_owned(), text)
 }
 
-async fn replayed(app: &App, known: IdempotentRun) -> Result<Response, ApiError> {
+async fn replayed(app: &App, caller: &Caller, known: IdempotentRun) -> Result<Response, ApiError> {
     match known {
-        IdempotentRun::Begun(run) => accepted(app, run).await,
-        IdempotentRun::Known(run) => Ok(idempotency::mark_replayed(accepted(app, run).await?)),
+        IdempotentRun::Begun(run) => accepted(app, caller, run).await,
+        IdempotentRun::Known(run) => Ok(idempotency::mark_replayed(accepted(app, caller, run).await?)),
         IdempotentRun::OtherBody => Err(ApiError::IdempotencyConflict),
     }
 }
 
-async fn accepted(app: &App, run: String) -> Result<Response, ApiError> {
-    let report = RunReport::of(&find(app, run).await?);
+async fn accepted(app: &App, caller: &Caller, run: String) -> Result<Response, ApiError> {
+    let report = RunReport::of(&find(app, caller, run).await?);
     let location = HeaderValue::from_str(&format!("/v1/runs/{}", report.id));
     let mut response = (StatusCode::ACCEPTED, Json(report)).into_response();
     if let Ok(location) = location {

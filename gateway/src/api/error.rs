@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::access::{KeyError, Refusal};
 use crate::engine::{BadKey, EngineError};
 use crate::gate::GateFault;
 use crate::intake::FieldProblem;
@@ -73,8 +74,18 @@ pub enum ApiError {
     NoRoute(String),
     #[error("method is not allowed on this route")]
     MethodNotAllowed,
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     #[error("{0}")]
     Forbidden(String),
+    #[error(
+        "the budget of key `{key}` ({allowance} USD) is spent; hint: `tribunal keys create --budget` makes a key with another"
+    )]
+    OverBudget { key: String, allowance: String },
+    #[error(
+        "key `{key}` has a budget, and the price of judge `{judge}` is unknown; hint: set `judges.NAME.price` in panel.yaml"
+    )]
+    Unpriced { key: String, judge: String },
     #[error("no panel `{name}`; there are: {known}")]
     UnknownPanel { name: String, known: String },
     #[error("the query is not usable: {0}")]
@@ -111,6 +122,16 @@ pub enum ApiError {
     Internal(String),
 }
 
+impl From<KeyError> for ApiError {
+    fn from(error: KeyError) -> Self {
+        match error {
+            KeyError::Refused(refusal) => Self::Refused(refusal),
+            KeyError::Store(error) => Self::Store(error),
+            KeyError::Unreadable(error) => Self::Internal(error.to_string()),
+        }
+    }
+}
+
 impl ApiError {
     pub(super) fn status(&self) -> StatusCode {
         match self {
@@ -121,7 +142,9 @@ impl ApiError {
                 StatusCode::NOT_FOUND
             }
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::Refused(_) => StatusCode::UNAUTHORIZED,
+            Self::Forbidden(_) | Self::Unpriced { .. } => StatusCode::FORBIDDEN,
+            Self::OverBudget { .. } => StatusCode::PAYMENT_REQUIRED,
             Self::TooManyRuns { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::RunConflict(_)
             | Self::Gate(GateFault::OtherVersion { .. } | GateFault::MixedVersions { .. }) => {
@@ -150,7 +173,10 @@ impl ApiError {
             Self::TooLarge { .. } => ("too-large", "The body is too large"),
             Self::NoRoute(_) => ("no-route", "There is no such route"),
             Self::MethodNotAllowed => ("method-not-allowed", "This method is not allowed here"),
+            Self::Refused(_) => ("no-access", "This gateway needs a key"),
             Self::Forbidden(_) => ("forbidden", "This request is not allowed"),
+            Self::OverBudget { .. } => ("over-budget", "The key's budget is spent"),
+            Self::Unpriced { .. } => ("unpriced", "A budget cannot be kept with this judge"),
             Self::UnknownPanel { .. } => ("unknown-panel", "There is no such panel"),
             Self::BadQuery(_) => ("bad-query", "The query is not usable"),
             Self::UnknownRun(_) => ("unknown-run", "There is no such run"),
@@ -205,7 +231,10 @@ pub fn problem_kinds() -> Vec<ProblemBody> {
         ApiError::TooLarge { limit_bytes: 0 },
         ApiError::NoRoute(word()),
         ApiError::MethodNotAllowed,
+        ApiError::Refused(Refusal::NoKey),
         ApiError::Forbidden(word()),
+        ApiError::OverBudget { key: word(), allowance: word() },
+        ApiError::Unpriced { key: word(), judge: word() },
         ApiError::UnknownPanel { name: word(), known: word() },
         ApiError::BadQuery(word()),
         ApiError::UnknownRun(word()),
@@ -239,6 +268,9 @@ impl IntoResponse for ApiError {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match status {
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
             StatusCode::SERVICE_UNAVAILABLE => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
             }

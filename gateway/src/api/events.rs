@@ -4,6 +4,7 @@
 //! is watched; one that another gateway or a command judges is looked up in the store now and then.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Path, State};
@@ -15,9 +16,9 @@ use serde::Serialize;
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
+use super::caller::Caller;
 use super::error::{ApiError, ProblemBody};
 use super::runs::find;
-use super::verdicts::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::run::{RunProgress, RunReport};
 use crate::store::rows::RunStatus;
@@ -51,10 +52,14 @@ pub struct RunEnded {
         (status = 404, body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
-pub async fn events(State(app): State<App>, Path(id): Path<String>) -> Result<Response, ApiError> {
-    let run = find(&app, id).await?.run.id;
+pub async fn events(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let run = find(&app, &caller, id).await?.run.id;
     let keep_alive = KeepAlive::new().interval(HEARTBEAT).text("still there");
-    let mut response = Sse::new(stream(app, run)).keep_alive(keep_alive).into_response();
+    let mut response = Sse::new(stream(app, caller, run)).keep_alive(keep_alive).into_response();
     // Proxies that collect what they pass on would keep events back.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -62,10 +67,12 @@ pub async fn events(State(app): State<App>, Path(id): Path<String>) -> Result<Re
 }
 
 /// Nothing but the newest counts is held for a reader, however slow it is.
-fn stream(app: App, run: String) -> impl Stream<Item = Result<Event, Infallible>> {
+fn stream(app: App, caller: Caller, run: String) -> impl Stream<Item = Result<Event, Infallible>> {
     let stop = app.desk().stopping().clone();
     let changes = app.desk().changes();
-    let watcher = Watcher { app, run, changes, live: None, shown: None, has_looked: false, is_over: false };
+    let project = caller.project;
+    let watcher =
+        Watcher { app, project, run, changes, live: None, shown: None, has_looked: false, is_over: false };
     let events = futures::stream::unfold(watcher, |mut watcher| async move {
         watcher.next().await.map(|event| (Ok(event), watcher))
     });
@@ -74,6 +81,7 @@ fn stream(app: App, run: String) -> impl Stream<Item = Result<Event, Infallible>
 
 struct Watcher {
     app: App,
+    project: Arc<str>,
     run: String,
     changes: watch::Receiver<()>,
     /// While the run is judged here.
@@ -132,7 +140,7 @@ impl Watcher {
 
     /// The counts as they are stored; an error where the run has ended, or nothing can be told any more.
     async fn stored(&self) -> Result<RunProgress, Option<RunEnded>> {
-        let found = self.app.engine().find_run(DEFAULT_PROJECT, &self.run).await;
+        let found = self.app.engine().find_run(&self.project, &self.run).await;
         let Ok(Some(run)) = found else { return Err(None) };
         match run.status {
             RunStatus::Running => Ok(RunProgress::of_totals(&run.totals, run.run.case_total)),

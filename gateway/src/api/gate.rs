@@ -8,6 +8,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
+use super::caller::Caller;
 use super::error::{ApiError, ProblemBody};
 use super::runs;
 use crate::app::App;
@@ -68,11 +69,12 @@ enum Rule {
 )]
 pub async fn show(
     State(app): State<App>,
+    caller: Caller,
     Path(id): Path<String>,
     query: Result<Query<GateQuery>, QueryRejection>,
 ) -> Result<Json<GateReport>, ApiError> {
     let Query(query) = query.map_err(|rejection| ApiError::BadQuery(rejection.body_text()))?;
-    let run = runs::find(&app, id).await?;
+    let run = runs::find(&app, &caller, id).await?;
     let panel = app.in_force().panel(Some(&run.run.panel))?;
     let (min, pass_rate) = (thresholds(query.min.as_deref())?, thresholds(query.pass_rate.as_deref())?);
     let terms = GateTerms::of(&panel, &min, &pass_rate).map_err(|error| ApiError::Gate(error.into()))?;
@@ -106,8 +108,12 @@ pub async fn show(
         (status = 409, body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
-pub async fn report(State(app): State<App>, Path(id): Path<String>) -> Result<Response, ApiError> {
-    let run = runs::find(&app, id).await?;
+pub async fn report(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let run = runs::find(&app, &caller, id).await?;
     let panel = app.in_force().panel(Some(&run.run.panel))?;
     let described = describe_stored(app.engine(), &run, &panel).await.map_err(ApiError::Gate)?;
     let page = html::render(&GateReport::of(vec![described]))

@@ -10,6 +10,7 @@ use axum::response::Response;
 use super::drop_in;
 use super::error::{ApiError, with_request_id};
 use crate::app::App;
+use crate::settings::ServerSettings;
 
 pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -20,7 +21,8 @@ const MAX_REQUEST_ID_BYTES: usize = 128;
 pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
     let request_id = request_id(request.headers()).unwrap_or_else(|| app.draw_id());
     let route = request.extensions().get::<MatchedPath>().map_or("unknown", MatchedPath::as_str).to_owned();
-    let admitted = admit(request.method(), request.headers());
+    let in_force = app.in_force();
+    let admitted = admit(request.method(), request.headers(), &in_force.config.server);
     let path = request.uri().path().to_owned();
     let mut response = match admitted {
         Ok(()) => next.run(request).await,
@@ -37,17 +39,17 @@ pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Resp
 
 /// A page of another site must not reach a gateway on this machine: neither through a name that resolves here (Host)
 /// nor by a cross-site request (Origin, content type).
-fn admit(method: &Method, headers: &HeaderMap) -> Result<(), ApiError> {
+fn admit(method: &Method, headers: &HeaderMap, server: &ServerSettings) -> Result<(), ApiError> {
     let host = headers.get(header::HOST).and_then(|v| v.to_str().ok()).unwrap_or_default();
-    if !is_loopback_authority(host) {
+    if !is_ours(host, server) {
         return Err(ApiError::Forbidden(String::from(
-            "host is not this machine; use 127.0.0.1 or localhost",
+            "this gateway does not answer under this host; hint: use 127.0.0.1 or localhost, or name the host in `server.hosts`",
         )));
     }
     if let Some(origin) = headers.get(header::ORIGIN) {
         let authority =
             origin.to_str().ok().and_then(|o| o.split_once("://")).map(|(_, authority)| authority);
-        if !authority.is_some_and(is_loopback_authority) {
+        if !authority.is_some_and(|authority| is_ours(authority, server)) {
             return Err(ApiError::Forbidden(String::from("origin is another site")));
         }
     }
@@ -57,12 +59,19 @@ fn admit(method: &Method, headers: &HeaderMap) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn is_loopback_authority(authority: &str) -> bool {
+/// This machine's own names, those of the settings, and — where other machines may come — any address: what a page of
+/// another site makes a browser look up is a name.
+fn is_ours(authority: &str, server: &ServerSettings) -> bool {
     let host = match authority.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => authority.split(':').next().unwrap_or_default(),
     };
-    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    let is_loopback_only = server.bind.ip().is_loopback();
+    if let Ok(ip) = host.parse::<IpAddr>() {
+        return ip.is_loopback() || !is_loopback_only;
+    }
+    let host = host.to_ascii_lowercase();
+    host == "localhost" || server.hosts.contains(&host)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -82,8 +91,11 @@ mod tests {
 
     #[test]
     fn only_loopback_names_are_this_machine() {
-        for good in ["localhost", "LOCALHOST:4600", "127.0.0.1:4600", "127.9.9.9", "[::1]:4600"] {
-            assert!(is_loopback_authority(good), "{good}");
+        let server = server("127.0.0.1:4600");
+        for good in
+            ["localhost", "LOCALHOST:4600", "127.0.0.1:4600", "127.9.9.9", "[::1]:4600", "T.example:80"]
+        {
+            assert!(is_ours(good, &server), "{good}");
         }
         for bad in [
             "",
@@ -94,7 +106,26 @@ mod tests {
             "0.0.0.0:4600",
             "127.0.0.1.evil",
         ] {
-            assert!(!is_loopback_authority(bad), "{bad}");
+            assert!(!is_ours(bad, &server), "{bad}");
+        }
+    }
+
+    #[test]
+    fn where_others_may_come_they_come_by_address_or_by_a_name_of_the_settings() {
+        let server = server("0.0.0.0:4600");
+        for good in ["10.0.0.1:4600", "[fe80::1]", "t.example", "localhost"] {
+            assert!(is_ours(good, &server), "{good}");
+        }
+        for bad in ["", "evil.example", "t.example.evil", "10.0.0.1.evil"] {
+            assert!(!is_ours(bad, &server), "{bad}");
+        }
+    }
+
+    fn server(bind: &str) -> ServerSettings {
+        ServerSettings {
+            bind: bind.parse().unwrap(),
+            hosts: vec![String::from("t.example")],
+            body_limit_bytes: 1,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod begun;
 mod body;
+mod caller;
 mod docs;
 mod drop_in;
 mod error;
@@ -27,8 +28,8 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+pub use self::caller::DEFAULT_PROJECT;
 pub use self::error::{ApiError, ProblemBody, ProblemDetail, problem_kinds};
-pub use self::verdicts::DEFAULT_PROJECT;
 use crate::app::App;
 
 /// Requests worked on at once; further ones wait for a place.
@@ -95,6 +96,7 @@ pub fn router(app: App) -> Router {
             drop_in::in_its_form(request.uri().path(), ApiError::MethodNotAllowed)
         })
         .layer(DefaultBodyLimit::max(body_limit))
+        .layer(middleware::from_fn_with_state(app.clone(), caller::admit))
         .layer(CatchPanicLayer::new())
         .layer(middleware::from_fn_with_state(app.clone(), guard::guard));
     router.layer(GlobalConcurrencyLimitLayer::new(REQUESTS_IN_FLIGHT)).with_state(app)

@@ -7,6 +7,7 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::caller::Caller;
 use crate::app::App;
 use crate::panel::{MethodName, Orders, Panel};
 
@@ -57,13 +58,13 @@ impl From<&Panel> for PanelReport {
     }
 }
 
-/// The panels in force.
+/// The panels in force, those that the caller's key may ask.
 #[utoipa::path(get, path = "/v1/panels", tag = "panels", responses((status = 200, body = PanelList)))]
-pub async fn list(State(app): State<App>) -> Json<PanelList> {
+pub async fn list(State(app): State<App>, caller: Caller) -> Json<PanelList> {
     let in_force = app.in_force();
     let config = &in_force.config;
-    Json(PanelList {
-        panels: config.panels.values().map(|panel| PanelReport::from(&**panel)).collect(),
-        aliases: in_force.aliases(),
-    })
+    let panels = config.panels.values().filter(|panel| caller.may_ask_panel(&panel.name));
+    let mut aliases = in_force.aliases();
+    aliases.retain(|_, target| caller.may_ask_target(target));
+    Json(PanelList { panels: panels.map(|panel| PanelReport::from(&**panel)).collect(), aliases })
 }

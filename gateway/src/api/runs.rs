@@ -1,6 +1,7 @@
 //! `GET /v1/runs`: what was judged, read from the store. Verdicts come as a stream of lines, at constant memory.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -11,8 +12,8 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::caller::Caller;
 use super::error::{ApiError, ProblemBody};
-use super::verdicts::DEFAULT_PROJECT;
 use crate::app::App;
 use crate::engine::EngineError;
 use crate::run::RunReport;
@@ -49,6 +50,7 @@ pub struct RunList {
 )]
 pub async fn list(
     State(app): State<App>,
+    caller: Caller,
     query: Result<Query<ListQuery>, QueryRejection>,
 ) -> Result<Json<RunList>, ApiError> {
     let Query(ListQuery { limit }) = query.map_err(|rejection| ApiError::BadQuery(rejection.body_text()))?;
@@ -56,7 +58,7 @@ pub async fn list(
     if !(1..=1000).contains(&limit) {
         return Err(ApiError::BadQuery(format!("`limit` is {limit}; hint: 1 to 1000")));
     }
-    let runs = app.engine().runs(DEFAULT_PROJECT, u32::from(limit)).await?;
+    let runs = app.engine().runs(&caller.project, u32::from(limit)).await?;
     Ok(Json(RunList { runs: runs.iter().map(RunReport::of).collect() }))
 }
 
@@ -71,8 +73,12 @@ pub async fn list(
         (status = 404, body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
-pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Json<RunReport>, ApiError> {
-    Ok(Json(RunReport::of(&find(&app, id).await?)))
+pub async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<RunReport>, ApiError> {
+    Ok(Json(RunReport::of(&find(&app, &caller, id).await?)))
 }
 
 /// The newest verdict of each case of a run, by case id, one JSON object a line.
@@ -86,9 +92,14 @@ pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Json
         (status = 404, body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
-pub async fn verdicts(State(app): State<App>, Path(id): Path<String>) -> Result<Response, ApiError> {
-    let run = find(&app, id).await?.run.id;
-    let pages = Pages { app, run, after: None, page: VecDeque::new(), is_last: false };
+pub async fn verdicts(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let run = find(&app, &caller, id).await?.run.id;
+    let pages =
+        Pages { app, project: caller.project, run, after: None, page: VecDeque::new(), is_last: false };
     let lines = futures::stream::try_unfold(pages, |mut pages| async move {
         let line = pages.next_line().await?;
         Ok::<_, EngineError>(line.map(|line| (line, pages)))
@@ -97,13 +108,15 @@ pub async fn verdicts(State(app): State<App>, Path(id): Path<String>) -> Result<
     Ok(([(header::CONTENT_TYPE, kind)], Body::from_stream(lines)).into_response())
 }
 
-pub(super) async fn find(app: &App, id: String) -> Result<RunSummary, ApiError> {
-    app.engine().find_run(DEFAULT_PROJECT, &id).await?.ok_or(ApiError::UnknownRun(id))
+/// A run of the caller's project.
+pub(super) async fn find(app: &App, caller: &Caller, id: String) -> Result<RunSummary, ApiError> {
+    app.engine().find_run(&caller.project, &id).await?.ok_or(ApiError::UnknownRun(id))
 }
 
 /// A run's verdicts, read page by page.
 struct Pages {
     app: App,
+    project: Arc<str>,
     run: String,
     after: Option<String>,
     page: VecDeque<CaseVerdict>,
@@ -114,8 +127,7 @@ impl Pages {
     async fn next_line(&mut self) -> Result<Option<Bytes>, EngineError> {
         if self.page.is_empty() && !self.is_last {
             let engine = self.app.engine();
-            let page =
-                engine.verdicts_of_run(DEFAULT_PROJECT, &self.run, self.after.as_deref(), PAGE).await?;
+            let page = engine.verdicts_of_run(&self.project, &self.run, self.after.as_deref(), PAGE).await?;
             self.is_last = page.len() < PAGE as usize;
             self.after = page.last().map(|verdict| verdict.case.clone());
             self.page = page.into();

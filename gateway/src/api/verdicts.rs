@@ -12,15 +12,13 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 
+use super::caller::Caller;
 use super::error::{ApiError, ProblemBody};
 use super::{body, idempotency};
 use crate::app::App;
-use crate::case::Case;
+use crate::case::{Case, Sensitivity};
 use crate::engine::{JudgeRequest, KeyedAnswer};
 use crate::verdict::CaseVerdict;
-
-/// The project of requests without a key.
-pub const DEFAULT_PROJECT: &str = "default";
 
 /// One case for one panel.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -58,12 +56,14 @@ fn yes() -> bool {
         (status = 200, body = CaseVerdict, description = "The verdict; without a quorum its values are null",
             headers(("idempotency-replayed" = String, description = "true: this answer was given before"))),
         (status = 400, body = ProblemBody, content_type = "application/problem+json"),
+        (status = 402, body = ProblemBody, content_type = "application/problem+json", description = "The key's budget is spent"),
         (status = 404, body = ProblemBody, content_type = "application/problem+json"),
         (status = 422, body = ProblemBody, content_type = "application/problem+json", description = "Every problem of the case, or a key that was used for another body"),
     )
 )]
 pub async fn create(
     State(app): State<App>,
+    caller: Caller,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ApiError> {
@@ -72,24 +72,24 @@ pub async fn create(
     let request: VerdictRequest =
         serde_json::from_slice(&body).map_err(|error| ApiError::BadJson(error.to_string()))?;
     let mut case = Case::try_from(request.case).map_err(ApiError::InvalidCase)?;
-    if let Some(sensitivity) = body::sensitivity(&headers)? {
-        case.sensitivity = case.sensitivity.max(sensitivity);
-    }
+    let least = body::sensitivity(&headers)?.unwrap_or(Sensitivity::Public).max(caller.least_sensitivity());
+    case.sensitivity = case.sensitivity.max(least);
     // Before anything that may have changed since: what was answered once is answered again.
     if let Some(keyed) = &keyed
-        && let Some(answer) = app.engine().kept_answer(DEFAULT_PROJECT, keyed).await?
+        && let Some(answer) = app.engine().kept_answer(&caller.project, keyed).await?
     {
         return answer_keyed(answer);
     }
     let in_force = app.in_force();
-    let panel = in_force.panel(request.panel.as_deref())?;
+    let panel = caller.panel(&in_force, request.panel.as_deref())?;
     in_force.check_ready(&panel, &case, request.allow_kin)?;
+    let purse = caller.purse_for(&app, &panel).await?;
     let cancel = CancellationToken::new();
     let request = JudgeRequest {
         case: Arc::new(case),
         panel,
         askers: Arc::clone(&in_force.askers),
-        project: Arc::from(DEFAULT_PROJECT),
+        project: Arc::clone(&caller.project),
         run: None,
         position: 0,
         use_cache: request.cache,
@@ -98,15 +98,15 @@ pub async fn create(
         retry: None,
         seed: 0,
         allow_kin: request.allow_kin,
-        budget: None,
+        purse,
         cancel: cancel.clone(),
     };
     if let Some(keyed) = keyed {
-        return answer_keyed(app.engine().judge_keyed(keyed, request).await?);
+        return answer_keyed(app.engine().judge_keyed(keyed, request).await.map_err(|e| caller.failed(e))?);
     }
     // Dropped with this handler when the client hangs up: unsent calls are dropped, sent ones finish and are recorded.
     let hang_up = cancel.drop_guard();
-    let verdict = app.engine().judge(request).await?;
+    let verdict = app.engine().judge(request).await.map_err(|error| caller.failed(error))?;
     hang_up.disarm();
     Ok(with_headers(&verdict))
 }
@@ -130,8 +130,12 @@ fn answer_keyed(answer: KeyedAnswer) -> Result<Response, ApiError> {
         (status = 404, body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
-pub async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Json<CaseVerdict>, ApiError> {
-    let verdict = app.engine().verdict(DEFAULT_PROJECT, &id).await?;
+pub async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<CaseVerdict>, ApiError> {
+    let verdict = app.engine().verdict(&caller.project, &id).await?;
     verdict.map(Json).ok_or(ApiError::UnknownVerdict(id))
 }
 

@@ -14,8 +14,8 @@ use super::progress::Progress;
 use super::{RunArgs, budget, output, report, setup};
 use crate::app::App;
 use crate::case::Case;
-use crate::engine::EngineError;
 use crate::engine::run::{RunSpec, usual_concurrency};
+use crate::engine::{EngineError, Purse};
 use crate::gate::BaselineReport;
 use crate::gate::render::{counted, plural};
 use crate::intake::{CaseFile, IntakeOptions};
@@ -78,7 +78,7 @@ pub(super) async fn judge_all(
         retry_errors: args.retry_errors,
         seed: args.seed,
         allow_kin: args.allow_kin,
-        budget: budget.clone(),
+        purse: Purse::capped(budget.clone()),
         stop: stop.clone(),
         cancel: signals.hard.clone(),
     };

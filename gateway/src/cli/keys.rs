@@ -8,14 +8,12 @@ use clap::{Args, Subcommand};
 use super::exit::{Exit, Failure};
 use super::project::{Project, ProjectArg};
 use super::{new_key, output, setup, shown_keys};
-use crate::access::{Allowance, Role, Secret};
+use crate::access::{Allowance, LOOKED_AT_EVERY, Role, Secret};
 use crate::case::Sensitivity;
 use crate::clock::{Clock, rfc3339};
 use crate::settings::{Period, Source};
 use crate::store::Store;
 
-/// How soon a gateway that is running knows of a key that was made or revoked.
-pub(super) const LOOKED_AT_EVERY_S: u64 = 5;
 /// Longest name of a key, in characters.
 const LONGEST_NAME: usize = 64;
 /// Longest time that a key may be made for.
@@ -110,7 +108,8 @@ async fn revoke(store: &Arc<dyn Store>, args: &RevokeArgs, now_us: i64) -> Resul
     if store.revoke_access_key(&id, now_us).await.map_err(setup::store_failure)? {
         output::note(&format!(
             "key {id} `{}` is revoked: gateways that are running refuse it within {} seconds",
-            key.name, LOOKED_AT_EVERY_S
+            key.name,
+            LOOKED_AT_EVERY.as_secs()
         ));
     } else {
         let since = key.revoked_us.map(|us| format!(" since {}", rfc3339(us))).unwrap_or_default();

@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::exit::{Exit, Failure};
-use super::keys::{CreateArgs, LOOKED_AT_EVERY_S};
+use super::keys::CreateArgs;
 use super::{budget, output, setup};
-use crate::access::{AccessKey, Role, Secret};
+use crate::access::{AccessKey, LOOKED_AT_EVERY, Role, Secret};
 use crate::case::Sensitivity;
 use crate::clock::rfc3339;
 use crate::settings::Config;
@@ -113,7 +113,7 @@ fn explanation(key: &AccessKey, is_first: bool) -> String {
     if is_first {
         lines.push(format!(
             "this is the first key of this store: within {} seconds its gateways refuse every request without a key",
-            LOOKED_AT_EVERY_S
+            LOOKED_AT_EVERY.as_secs()
         ));
     }
     lines.join("\n")

@@ -17,7 +17,7 @@ pub struct Project(Arc<str>);
 #[derive(Debug, Args)]
 pub struct ProjectArg {
     /// The project whose rows these are, as keys are made for; other projects' rows are not seen.
-    #[arg(id = "project", long, value_name = "NAME", env = "TRIBUNAL_PROJECT", default_value = DEFAULT_PROJECT, value_parser = Project::parse)]
+    #[arg(id = "project", long = "project", value_name = "NAME", env = "TRIBUNAL_PROJECT", default_value = DEFAULT_PROJECT, value_parser = Project::parse)]
     pub name: Project,
 }
 

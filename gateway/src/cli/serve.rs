@@ -25,11 +25,11 @@ pub async fn run(source: &Source, args: ServeArgs) -> Result<Exit, Failure> {
     let app = App::build(config).await.map_err(setup::app_failure)?;
     let signals = Signals::listen();
     let address = app.bind();
-    if !address.ip().is_loopback() {
+    if !address.ip().is_loopback() && !app.key_ring().is_locked() {
         return Err(Failure::new(
             Exit::Configuration,
             anyhow::Error::msg(format!(
-                "server.bind: {address} is reachable from other machines, and this version has no keys; hint: bind 127.0.0.1 and put a proxy with authentication before it"
+                "server.bind: {address} is reachable from other machines, and there are no keys; hint: `tribunal keys create --name NAME` makes the first, or bind 127.0.0.1"
             )),
         ));
     }
@@ -43,6 +43,7 @@ pub async fn run(source: &Source, args: ServeArgs) -> Result<Exit, Failure> {
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Internal, error))?;
     output::note(&format!("listening on http://{address}  (docs: http://{address}/docs)"));
     app.keep_retention(signals.soft.clone());
+    app.keep_keys(signals.soft.clone());
     reload::follow(&app, source, signals.soft.clone());
     app.judge_waiting_runs(signals.soft.clone());
     let router = api::router(app.clone());

@@ -124,7 +124,7 @@ pub(super) fn app_failure(error: AppError) -> Failure {
     let exit = match &error {
         AppError::Store(StoreError::NewerSchema { .. } | StoreError::UnsupportedLocation { .. })
         | AppError::Wiring(_) => Exit::Configuration,
-        AppError::Store(_) | AppError::Metrics(_) => Exit::Internal,
+        AppError::Store(_) | AppError::Keys(_) | AppError::Metrics(_) => Exit::Internal,
     };
     Failure::new(exit, error)
 }

@@ -9,7 +9,7 @@ use super::exit::{Exit, Failure};
 use super::{JudgeArgs, OneCase, budget, output, report, setup};
 use crate::app::App;
 use crate::case::Case;
-use crate::engine::{EngineError, JudgeRequest};
+use crate::engine::{EngineError, JudgeRequest, Purse};
 use crate::panel::Panel;
 use crate::settings::Config;
 use crate::summary::RunSummary;
@@ -36,7 +36,7 @@ pub async fn run(config: Config, panel: Arc<Panel>, args: &JudgeArgs) -> Result<
             retry: None,
             seed: args.run.seed,
             allow_kin: args.run.allow_kin,
-            budget: args.run.max_cost.map(budget::fresh),
+            purse: Purse::capped(args.run.max_cost.map(budget::fresh)),
             cancel: CancellationToken::new(),
         })
         .await;

@@ -1,5 +1,6 @@
 //! What a caller sent, in one form whichever route it came by. Knows no panel and no judge.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use providers::chat::{CallerBody, ChatRequest};
@@ -225,6 +226,15 @@ pub fn wished_sensitivity(body: &Map<String, Value>) -> Result<Option<Sensitivit
     }
 }
 
+/// What the caller says of its request and no judge sees: each field of `metadata`, `tags` and `user`. People find the
+/// case by it.
+pub fn labels(body: &Map<String, Value>) -> BTreeMap<String, Value> {
+    let metadata = body.get("metadata").and_then(Value::as_object).into_iter().flatten();
+    let named = metadata.filter(|(name, _)| *name != "sensitivity");
+    let own = ["tags", "user"].into_iter().filter_map(|name| body.get_key_value(name));
+    named.chain(own).filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect()
+}
+
 /// What a panel's judges are asked with: the caller's fields, less those that are the gateway's to answer.
 pub fn for_judges(body: &Map<String, Value>) -> Map<String, Value> {
     const OWN: [&str; 8] =
@@ -272,6 +282,20 @@ mod tests {
             body.extend(more);
         }
         body
+    }
+
+    #[test]
+    fn labels_are_what_no_judge_sees() {
+        let body = asked(json!({
+            "metadata": {"sensitivity": "internal", "suite": "nightly", "none": null}, "tags": ["pr-7"], "user": "ci",
+        }));
+        let expected = [("suite", json!("nightly")), ("tags", json!(["pr-7"])), ("user", json!("ci"))];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value));
+        let body = body.as_object().expect("an object");
+        assert_eq!(labels(body), BTreeMap::from(expected));
+        let sent = for_judges(body);
+        assert!(!["metadata", "tags", "user"].iter().any(|name| sent.contains_key(*name)));
+        assert_eq!(labels(&Map::new()), BTreeMap::new());
     }
 
     #[test]

@@ -1,20 +1,19 @@
 //! One call: prompt, request, reply, reading, and at most one repair.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use aggregation::scale::Scale;
 use aggregation::vote::{Abstention, UnparseableClass};
 use providers::chat::{Attempt, ChatRequest, ChatResponse, Usage};
 use providers::error::{ErrorKind, ProviderError};
-use providers::{Recall, pricing, tokens};
+use providers::{Recall, pricing};
 use tokio::time::Instant;
 use tower::ServiceExt;
 
-use super::budget::{Budget, Reservation};
 use super::plan::{Call, asked_scale};
 use super::prompt::{self, Prompt, PromptError, Question};
+use super::purse::NoRoom;
 use super::reading::{self, Read};
 use super::work::Work;
 use crate::judge::{Judge, Price, ScoringMode};
@@ -35,9 +34,6 @@ struct Answer {
     unread_raw: Option<String>,
     detail: Option<String>,
 }
-
-/// What an answer without a cap is taken to need.
-const UNCAPPED_ANSWER_TOKENS: u32 = 4096;
 
 /// Why a request has no answer.
 #[derive(Debug)]
@@ -181,52 +177,31 @@ pub(super) async fn send(
         Unanswered::failed(Abstention::Excluded(exclusion), String::from("the case may not leave"))
     })?;
     let cleared = cleared.into_inner();
-    let room = match &work.budget {
-        Some(budget) => Some(room_for(work, budget, &call.judge, &cleared).await?),
-        None => None,
-    };
+    let room = work.purse.room_for(&call.judge, &cleared, &work.waits_for_budget, &work.cancel).await;
+    let room = room.map_err(|no_room| match no_room {
+        NoRoom::Recalled => Unanswered::Recalled,
+        NoRoom::OverBudget => Unanswered::OverBudget,
+    })?;
     match provider.oneshot(cleared).await {
         Ok(response) => {
-            if let Some(room) = room {
-                room.settle(response.usage.and_then(|usage| cost_microusd(&call.judge, &usage)));
-            }
+            let cost = response.usage.and_then(|usage| cost_microusd(&call.judge, &usage));
+            facts.charged_microusd += room.settle(cost);
             work.askers.note_reply(&call.judge.id, response.model.as_deref());
             note(call, facts, &response);
             Ok(response)
         }
         Err(error) => {
-            if let Some(room) = room {
-                let paid = error.usage.and_then(|usage| cost_microusd(&call.judge, &usage));
-                room.settle(paid.or((!may_be_billed(&error.kind)).then_some(0)));
-            }
+            facts.charged_microusd += room.settle(cost_of_failure(&call.judge, &error));
             note_failure(call, facts, &error);
             Err(unanswered(&error))
         }
     }
 }
 
-/// Room in the budget for the worst case of this request: a long prompt, and an answer up to its cap.
-async fn room_for(
-    work: &Work,
-    budget: &Arc<Budget>,
-    judge: &Judge,
-    request: &ChatRequest,
-) -> Result<Reservation, Unanswered> {
-    let completion_tokens = request.max_tokens.unwrap_or(UNCAPPED_ANSWER_TOKENS);
-    let usage = Usage {
-        prompt_tokens: u64::from(tokens::estimate(request).saturating_sub(completion_tokens)),
-        completion_tokens: u64::from(completion_tokens),
-        ..Usage::default()
-    };
-    let Some(most) = cost_microusd(judge, &usage) else { return Err(Unanswered::OverBudget) };
-    work.waits_for_budget.fetch_add(1, Ordering::Relaxed);
-    let room = work.cancel.run_until_cancelled(budget.reserve(most)).await;
-    work.waits_for_budget.fetch_sub(1, Ordering::Relaxed);
-    match room {
-        Some(Some(room)) => Ok(room),
-        Some(None) => Err(Unanswered::OverBudget),
-        None => Err(Unanswered::Recalled),
-    }
+/// What a failure has cost; `None`: unknown.
+pub(super) fn cost_of_failure(judge: &Judge, error: &ProviderError) -> Option<u64> {
+    let paid = error.usage.and_then(|usage| cost_microusd(judge, &usage));
+    paid.or((!may_be_billed(&error.kind)).then_some(0))
 }
 
 /// Whether the vendor may have worked for this failure.

@@ -1,5 +1,5 @@
-//! What a run may spend. A call is sent only when its worst case still fits, so the cap holds as far as vendors bill
-//! what they report.
+//! What may be spent. A call is sent only when its worst case still fits, so the cap holds as far as vendors bill what
+//! they report.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,10 +8,12 @@ use tokio::sync::Notify;
 use crate::judge::{Judge, ProviderKind};
 use crate::panel::Panel;
 
-/// A cap in millionths of a US dollar, shared by all calls of a run.
+/// A cap in millionths of a US dollar, shared by all calls of a run or of a key.
 #[derive(Debug)]
 pub struct Budget {
     cap_microusd: u64,
+    /// Whether the first call that does not fit ends it for all: a run stops there.
+    ends_at_first_refusal: bool,
     state: Mutex<State>,
     /// Rings when room was given back, or when there will be none.
     changed: Notify,
@@ -34,10 +36,26 @@ pub(super) struct Reservation {
 }
 
 impl Budget {
-    /// `spent_microusd` was spent before, by the same run.
+    /// Of a run; `spent_microusd` was spent before, by the same run.
     pub fn new(cap_microusd: u64, spent_microusd: u64) -> Self {
         let state = State { spent_microusd, reserved_microusd: 0, is_exhausted: false };
-        Self { cap_microusd, state: Mutex::new(state), changed: Notify::new() }
+        Self { cap_microusd, ends_at_first_refusal: true, state: Mutex::new(state), changed: Notify::new() }
+    }
+
+    /// Of a key: a call that does not fit is refused, and a cheaper one may still fit.
+    pub fn of_key(cap_microusd: u64, spent_microusd: u64) -> Self {
+        Self { ends_at_first_refusal: false, ..Self::new(cap_microusd, spent_microusd) }
+    }
+
+    /// Others spend from it too: at least this much is gone.
+    pub fn note_spent(&self, spent_microusd: u64) {
+        let mut state = self.lock();
+        state.spent_microusd = state.spent_microusd.max(spent_microusd);
+    }
+
+    /// Whether nothing at all is left.
+    pub fn is_spent(&self) -> bool {
+        self.lock().spent_microusd >= self.cap_microusd
     }
 
     /// A cap in US dollars, rounded down to millionths; negative and undefined amounts are no money at all.
@@ -73,8 +91,8 @@ impl Budget {
         self.lock().is_exhausted
     }
 
-    /// Room for a call that costs at most this much; waits while calls under way may give some back. `None`: there is
-    /// no room, and there will be none for any further call.
+    /// Room for a call that costs at most this much; waits while calls under way may give some back. `None`: there will
+    /// be no room; in a run's budget, for no further call either.
     pub(super) async fn reserve(self: &Arc<Self>, most_microusd: u64) -> Option<Reservation> {
         loop {
             // Made before the look, so that a change between look and wait is not missed.
@@ -83,7 +101,7 @@ impl Budget {
                 let mut state = self.lock();
                 let spent = state.spent_microusd.saturating_add(most_microusd);
                 if state.is_exhausted || spent > self.cap_microusd {
-                    state.is_exhausted = true;
+                    state.is_exhausted = self.ends_at_first_refusal;
                     drop(state);
                     self.changed.notify_waiters();
                     return None;
@@ -114,9 +132,11 @@ fn dollars(microusd: u64) -> String {
 }
 
 impl Reservation {
-    /// What the call cost; `None`: unknown, so its worst case.
-    pub(super) fn settle(mut self, cost_microusd: Option<u64>) {
-        self.give_back(cost_microusd.unwrap_or(self.most_microusd));
+    /// What the call cost; `None`: unknown, so its worst case. Returns what was taken.
+    pub(super) fn settle(mut self, cost_microusd: Option<u64>) -> u64 {
+        let taken = cost_microusd.unwrap_or(self.most_microusd);
+        self.give_back(taken);
+        taken
     }
 
     fn give_back(&mut self, cost_microusd: u64) {
@@ -164,16 +184,28 @@ mod tests {
         let budget = budget(10);
         let first = budget.reserve(6).await.unwrap();
         let waiting = budget.reserve(6);
-        let (refused, ()) = tokio::join!(waiting, async { first.settle(Some(6)) });
+        let (refused, _) = tokio::join!(waiting, async { first.settle(Some(6)) });
         assert!(refused.is_none());
         assert!(budget.reserve(1).await.is_none(), "what comes later is refused as well");
         assert!(budget.is_exhausted());
     }
 
     #[tokio::test]
+    async fn a_keys_budget_refuses_what_does_not_fit_and_takes_what_does() {
+        let budget = Arc::new(Budget::of_key(10, 4));
+        assert!(budget.reserve(7).await.is_none());
+        assert_eq!(budget.reserve(5).await.unwrap().settle(Some(5)), 5);
+        assert!(!budget.is_exhausted() && !budget.is_spent());
+        budget.note_spent(3);
+        assert_eq!(budget.spent_microusd(), 9, "what is known to be gone stays gone");
+        budget.note_spent(10);
+        assert!(budget.is_spent() && budget.reserve(1).await.is_none());
+    }
+
+    #[tokio::test]
     async fn an_unknown_outcome_counts_as_the_worst_case() {
         let budget = budget(10);
-        budget.reserve(3).await.unwrap().settle(None);
+        assert_eq!(budget.reserve(3).await.unwrap().settle(None), 3);
         drop(budget.reserve(4).await.unwrap());
         assert_eq!(budget.spent_microusd(), 7);
     }

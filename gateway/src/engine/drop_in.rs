@@ -5,6 +5,7 @@
 mod reply;
 mod verdict;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use super::assemble::upstream_union;
 use super::plan::{self, Settled};
 use super::recorder::Ack;
 use super::work::Work;
-use super::{Askers, Engine, EngineError, millis, rows};
+use super::{Askers, Engine, EngineError, Purse, millis, rows};
 use crate::case::{Candidate, Candidates, Case, CaseId, Sensitivity};
 use crate::dropin::caller::{Sampling, transcript};
 use crate::dropin::exchange::Layout;
@@ -48,7 +49,10 @@ pub struct PanelQuestion {
     /// What every judge is asked with.
     pub body: Arc<CallerBody>,
     pub sampling: Sampling,
+    pub purse: Purse,
     pub sensitivity: Sensitivity,
+    /// Kept with the case, and shown to no judge.
+    pub labels: BTreeMap<String, serde_json::Value>,
     /// Where two candidates stand in the messages, so that every judge is asked in both orders.
     pub layout: Option<Layout>,
     pub on_tie: OnTie,
@@ -118,7 +122,7 @@ fn shared_work(question: &PanelQuestion, case: Case, verdict_id: String) -> Work
         allow_kin: true,
         started,
         waits_for_budget: AtomicUsize::new(0),
-        budget: None,
+        purse: question.purse.clone(),
         cancel: question.cancel.clone(),
     }
 }
@@ -290,7 +294,8 @@ impl Asking {
         let upstream = upstream_union(&judgments);
         verdict.latency_ms = before_ms;
         verdict.overhead_ms = (before_ms - millis(upstream)).max(0.0);
-        let case = Case { metadata: verdict::choices(&folded), ..(*work.case).clone() };
+        let mut case = (*work.case).clone();
+        case.metadata.extend(verdict::choices(&folded));
         let shown = Work { started: work.started, ..shared_work(question, case, verdict.id.clone()) };
         self.engine.recorder.record(rows::of_verdict(&self.engine, &shown, &verdict)).await?;
         verdict.record_ms = millis(decided.elapsed());
@@ -317,7 +322,7 @@ fn case_of(question: &PanelQuestion, request_hash: &str) -> Case {
         context: Vec::new(),
         source: None,
         sensitivity: question.sensitivity,
-        metadata: std::collections::BTreeMap::new(),
+        metadata: question.labels.clone(),
         repeat_of: None,
     }
 }

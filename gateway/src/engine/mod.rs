@@ -17,6 +17,7 @@ mod pass_on;
 pub mod plan;
 pub mod probe;
 pub mod prompt;
+mod purse;
 mod queries;
 mod reading;
 pub mod recorder;
@@ -47,8 +48,9 @@ pub(crate) use self::keyed::Keys;
 pub use self::keyed::{BadKey, IdempotencyKey, Keyed, KeyedAnswer};
 pub use self::kin::{KinshipGap, kinship_gap, kinship_gap_of};
 pub use self::model_facts::ModelFacts;
-pub use self::pass_on::Passed;
+pub use self::pass_on::{NotPassed, PassOn, Passed};
 use self::plan::{Settled, Standing};
+pub use self::purse::{KeyPurse, Purse};
 use self::recorder::{Recorder, RecorderError};
 pub use self::retry::Retry;
 #[cfg(test)]
@@ -189,7 +191,7 @@ impl Engine {
             retry,
             seed,
             allow_kin,
-            budget,
+            purse,
             cancel,
         } = request;
         let is_drawn = plan::is_drawn_for_review(seed, &panel, &case);
@@ -217,7 +219,7 @@ impl Engine {
             is_drawn,
             started,
             waits_for_budget: AtomicUsize::new(0),
-            budget,
+            purse,
             cancel,
         })
     }

@@ -10,13 +10,15 @@ use serde_json::json;
 use super::assemble::{value_json, value_of_json};
 use super::plan::{Call, asked_scale};
 use super::work::Work;
-use super::{Engine, EngineError, reading};
+use super::{Engine, EngineError, Purse, reading};
+use crate::access;
 use crate::case::Case;
 use crate::judgment::{CallFacts, Judgment, Source};
 use crate::panel::Panel;
 use crate::rubric::Criterion;
 use crate::store::rows::{
-    JudgmentRow, JudgmentSource, Record, RunCaseRow, TextKind, TextRow, TriageRow, TriageStatus, VerdictRow,
+    JudgmentRow, JudgmentSource, Record, RunCaseRow, SpendingRow, TextKind, TextRow, TriageRow, TriageStatus,
+    VerdictRow,
 };
 use crate::verdict::CaseVerdict;
 
@@ -107,7 +109,21 @@ pub(super) fn of_judgments(
             ..row
         })));
     }
+    let charged_microusd = judgments.iter().map(|judgment| judgment.call.charged_microusd).sum();
+    records.extend(spending(&work.project, &work.purse, charged_microusd, now_us));
     records
+}
+
+/// One call on the account of a key, if there is one.
+pub(super) fn spending(project: &str, purse: &Purse, charged_microusd: u64, now_us: i64) -> Option<Record> {
+    let key = purse.key.as_ref()?;
+    Some(Record::Spending(SpendingRow {
+        project: project.to_owned(),
+        key_id: key.id.to_string(),
+        day: access::day(now_us),
+        microusd: i64::try_from(charged_microusd).unwrap_or(i64::MAX),
+        calls: 1,
+    }))
 }
 
 struct Hashes {
@@ -263,7 +279,7 @@ pub(super) fn of_verdict(engine: &Engine, work: &Work, verdict: &CaseVerdict) ->
         revision: work.retry.as_ref().map_or(0, |retry| retry.revision),
         replaces: work.retry.as_ref().map(|retry| retry.verdict_id.clone()),
         endpoint: work.endpoint,
-        key_id: None,
+        key_id: work.purse.key.as_ref().map(|key| key.id.to_string()),
         panel: work.panel.name.clone(),
         panel_version: work.panel.version.clone(),
         mode: work.mode,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::{Askers, Budget, Engine, EngineError, JudgeRequest, Retry, plan};
+use super::{Askers, Engine, EngineError, JudgeRequest, Purse, Retry, plan};
 use crate::case::{Case, CaseId};
 use crate::panel::{Orders, Panel};
 use crate::rubric::Ask;
@@ -32,8 +32,7 @@ pub struct RunSpec {
     pub retry_errors: bool,
     pub seed: u64,
     pub allow_kin: bool,
-    /// `None`: whatever it costs.
-    pub budget: Option<Arc<Budget>>,
+    pub purse: Purse,
     /// No further case is begun once this is cancelled; cases in flight finish.
     pub stop: CancellationToken,
     /// Calls that were not sent yet are dropped once this is cancelled.
@@ -115,7 +114,7 @@ async fn judge_or_load(engine: Arc<Engine>, spec: RunSpec, position: usize, case
         retry,
         seed: spec.seed,
         allow_kin: spec.allow_kin,
-        budget: spec.budget,
+        purse: spec.purse,
         cancel: spec.cancel,
     };
     CaseOutcome { case: id, was_stored: false, result: engine.judge(request).await }

@@ -10,7 +10,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Askers, JudgeRequest};
+use super::{Askers, JudgeRequest, Purse};
 use crate::app::App;
 use crate::case::Case;
 use crate::clock::Clock;
@@ -103,7 +103,7 @@ impl Bench {
             retry: None,
             seed: 0,
             allow_kin: false,
-            budget: None,
+            purse: Purse::default(),
             cancel: CancellationToken::new(),
         }
     }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::askers::{Askers, PanelPrints};
 use super::plan::Settled;
-use super::{Budget, Retry};
+use super::{Purse, Retry};
 use crate::case::{Case, Mode};
 use crate::checks::Finding;
 use crate::panel::{ModelKin, Panel};
@@ -38,8 +38,8 @@ pub struct JudgeRequest {
     pub seed: u64,
     /// Judges related to the candidate vote all the same; the verdict says so.
     pub allow_kin: bool,
-    /// What may be spent, together with others; `None`: whatever it costs.
-    pub budget: Option<Arc<Budget>>,
+    /// What may be spent, together with others.
+    pub purse: Purse,
     /// When it is cancelled, calls that were not sent yet are dropped; sent ones finish and are recorded.
     pub cancel: CancellationToken,
 }
@@ -73,7 +73,7 @@ pub(super) struct Work {
     pub is_drawn: bool,
     pub started: Instant,
     pub deadline: Instant,
-    pub budget: Option<Arc<Budget>>,
+    pub purse: Purse,
     /// Calls that are not sent yet for want of room in the budget.
     pub waits_for_budget: AtomicUsize,
     pub cancel: CancellationToken,

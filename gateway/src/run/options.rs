@@ -20,6 +20,9 @@ pub struct RunOptions {
     pub max_cost_usd: Option<f64>,
     /// Whether votes that are missing through failures are asked again.
     pub retry_errors: bool,
+    /// The id of the key that pays for it; `None`: nobody's.
+    #[serde(default)]
+    pub key: Option<String>,
 }
 
 impl RunOptions {

@@ -10,9 +10,10 @@ use tokio_util::sync::CancellationToken;
 use super::desk::LEASE;
 use super::judging::{RunProgress, Tally, judge_cases};
 use super::options::RunOptions;
+use crate::access::KeyError;
 use crate::app::App;
 use crate::engine::run::{RunSpec, usual_concurrency};
-use crate::engine::{Budget, EngineError};
+use crate::engine::{Budget, EngineError, Purse};
 use crate::in_force::InForce;
 use crate::panel::Panel;
 use crate::store::StoreError;
@@ -31,6 +32,8 @@ pub enum RunFault {
     MissingKey(String),
     #[error("the options of the run cannot be read")]
     Options(#[source] serde_json::Error),
+    #[error("the key that the run was begun with: {0}")]
+    Key(KeyError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -113,7 +116,6 @@ fn stopped(app: &App, reason: String) -> Outcome {
 struct Begun {
     run: RunRow,
     spec: RunSpec,
-    budget: Option<Arc<Budget>>,
 }
 
 async fn begin(app: &App, session: &Session) -> Result<Begun, RunFault> {
@@ -124,10 +126,11 @@ async fn begin(app: &App, session: &Session) -> Result<Begun, RunFault> {
     let options: RunOptions = serde_json::from_str(options).map_err(RunFault::Options)?;
     let in_force = app.in_force();
     let panel = RunFault::check(&in_force, &run)?;
-    let budget = match options.max_cost_usd {
+    let cap = match options.max_cost_usd {
         Some(cap) => Some(Arc::new(Budget::of_usd(cap, engine.run_cost_microusd(project, &run.id).await?))),
         None => None,
     };
+    let purse = Purse { cap, ..purse_of(app, options.key.as_deref()).await? };
     let spec = RunSpec {
         id: Arc::from(run.id.as_str()),
         project: Arc::from(project.as_str()),
@@ -140,16 +143,28 @@ async fn begin(app: &App, session: &Session) -> Result<Begun, RunFault> {
         retry_errors: options.retry_errors,
         seed: options.seed,
         allow_kin: options.allow_kin,
-        budget: budget.clone(),
+        purse,
         stop: session.stop.clone(),
         cancel: CancellationToken::new(),
     };
-    Ok(Begun { run, spec, budget })
+    Ok(Begun { run, spec })
+}
+
+/// What the key that pays for a run may still spend.
+async fn purse_of(app: &App, key: Option<&str>) -> Result<Purse, RunFault> {
+    let Some(id) = key else { return Ok(Purse::default()) };
+    let ring = app.key_ring();
+    let purse = async { ring.purse(&ring.of_run(id).await?).await };
+    purse.await.map_err(|error| match error {
+        KeyError::Store(error) => RunFault::Store(error),
+        error @ (KeyError::Refused(_) | KeyError::Unreadable(_)) => RunFault::Key(error),
+    })
 }
 
 /// Judges while the lease holds.
 async fn judge_leased(app: &App, session: &Session, begun: Begun) -> Outcome {
-    let Begun { run, spec, budget } = begun;
+    let Begun { run, spec } = begun;
+    let purse = spec.purse.clone();
     let total = run.case_total.and_then(|total| u64::try_from(total).ok());
     session.progress.send_replace(Some(Tally::new().progress(total)));
     if session.taken.lease.is_asked_to_stop {
@@ -189,7 +204,7 @@ async fn judge_leased(app: &App, session: &Session, begun: Begun) -> Outcome {
         }
     };
     let fault = fault.lock().unwrap_or_else(PoisonError::into_inner).take();
-    conclude(app, session, tally, total, fault, budget.as_deref())
+    conclude(app, session, tally, total, fault, &purse)
 }
 
 fn conclude(
@@ -198,7 +213,7 @@ fn conclude(
     mut tally: Tally,
     total: Option<u64>,
     fault: Option<EngineError>,
-    budget: Option<&Budget>,
+    purse: &Purse,
 ) -> Outcome {
     let is_whole = total.is_some_and(|total| tally.summary.cases >= total) && !tally.is_stopped();
     // An end that was asked for is an end also while the gateway stops.
@@ -211,7 +226,7 @@ fn conclude(
         tally.is_interrupted = true;
         reason = Some(fault.to_string());
     } else if tally.is_capped {
-        reason = budget.map(|budget| budget.explain("max_cost_usd"));
+        reason = purse.explain("max_cost_usd");
     } else if is_asked && !is_whole {
         tally.is_interrupted = true;
         reason = Some(String::from("stopped on request"));

@@ -46,6 +46,7 @@ fn options() -> String {
         concurrency: None,
         max_cost_usd: None,
         retry_errors: false,
+        key: None,
     }
     .to_json()
 }

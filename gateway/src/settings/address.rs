@@ -109,6 +109,16 @@ pub(super) fn bind_address(text: &str) -> Option<SocketAddr> {
     text.parse().ok()
 }
 
+/// A name as a `Host` header has it, without a port.
+pub(super) fn is_host_name(name: &str) -> bool {
+    let is_label = |label: &str| {
+        !label.is_empty()
+            && label.len() <= 63
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+    };
+    name.len() <= 253 && name.split('.').all(is_label)
+}
+
 fn is_local_name(name: &str) -> bool {
     let name = name.trim_end_matches('.');
     name == "localhost" || name.ends_with(".localhost")

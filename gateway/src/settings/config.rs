@@ -40,9 +40,11 @@ pub struct Config {
 }
 
 /// The gateway's own listener.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerSettings {
     pub bind: SocketAddr,
+    /// Names under which clients reach it, besides this machine's own; in lower case.
+    pub hosts: Vec<String>,
     pub body_limit_bytes: usize,
 }
 

@@ -17,7 +17,7 @@ impl Config {
         let body_limit = ByteSize(u64::try_from(self.server.body_limit_bytes).unwrap_or(u64::MAX));
         let store = self.file.store.clone().unwrap_or_else(|| super::store::STORE.to_owned());
         json!({
-            "server": {"bind": self.server.bind.to_string(), "body_limit": body_limit.to_string()},
+            "server": {"bind": self.server.bind.to_string(), "hosts": self.server.hosts, "body_limit": body_limit.to_string()},
             "store": store,
             "servers": named(&self.servers, |name, server| self.server_entry(name, server)),
             "judges": named(&self.judges, |name, judge| self.judge_entry(name, judge)),

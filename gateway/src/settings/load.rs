@@ -255,12 +255,20 @@ fn check_listener(entry: &ListenerEntry, report: &mut Report<'_>) -> Option<Serv
             format!("write `{BIND}`, or `0.0.0.0:4600` for all networks"),
         );
     }
+    for (index, host) in entry.hosts.iter().enumerate() {
+        if !address::is_host_name(host) {
+            let message = format!("`{host}` is no host name");
+            let hint = "write the name alone, without scheme, port or path, such as `tribunal.example.com`";
+            report.problem(&path.key("hosts").index(index), message, String::from(hint));
+        }
+    }
     let body_limit = entry.body_limit.unwrap_or(BODY_LIMIT);
     if !(SMALLEST_BODY_LIMIT..=LARGEST_BODY_LIMIT).contains(&body_limit) {
         let message = format!("`{body_limit}` is not between {SMALLEST_BODY_LIMIT} and {LARGEST_BODY_LIMIT}");
         report.problem(&path.key("body_limit"), message, format!("the usual limit is {BODY_LIMIT}"));
     }
-    Some(ServerSettings { bind: bind?, body_limit_bytes: usize::try_from(body_limit.0).ok()? })
+    let hosts = entry.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
+    Some(ServerSettings { bind: bind?, hosts, body_limit_bytes: usize::try_from(body_limit.0).ok()? })
 }
 
 /// Judges may be called `provider/model`, as panels call them.

@@ -7,6 +7,7 @@ use axum::response::Response;
 use providers::chat::Route;
 use serde_json::Value;
 
+use super::super::caller::Caller;
 use super::names::{Named, Target};
 use super::{DropInError, judge, read, sensitivity};
 use crate::app::App;
@@ -24,20 +25,26 @@ use crate::dropin::caller::{BadRequest, wished_sensitivity};
         (status = 400, body = Object, description = "OpenAI's error body, as all errors of this route"),
     )
 )]
-pub async fn create(State(app): State<App>, headers: HeaderMap, body: Body) -> Result<Response, DropInError> {
+pub async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, DropInError> {
     let (bytes, value) = read(body).await?;
     let Value::Object(fields) = value else {
         return Err(BadRequest { message: String::from("the body is no JSON object"), param: None }.into());
     };
     let in_force = app.in_force();
     let name = fields.get("model").and_then(Value::as_str).unwrap_or_default();
-    let Target::Judge(named) = Named::of(&in_force, Some(name))?.target else {
+    let Target::Judge(named) = Named::of(&in_force, &caller, Some(name))?.target else {
         return Err(DropInError::WrongModel {
             name: name.to_owned(),
             what: "a panel, which has no embeddings",
             hint: "give the name an alias to `judge/NAME`, whose server embeds",
         });
     };
-    let sensitivity = sensitivity(&headers, wished_sensitivity(&fields)?)?;
-    judge::pass_on(app, &in_force, named, fields, bytes, Route::Embeddings, sensitivity).await
+    let sensitivity = sensitivity(&caller, &headers, wished_sensitivity(&fields)?)?;
+    let asking = judge::Asking { caller, in_force, judge: named, fields, bytes, sensitivity };
+    judge::pass_on(app, asking, Route::Embeddings).await
 }

@@ -84,6 +84,8 @@ impl DropInError {
                 Some(upstream) => (upstream.param.clone(), upstream.code.clone()),
                 None => (None, None),
             },
+            Self::Api(ApiError::Refused(_)) => (None, Some(String::from("invalid_api_key"))),
+            Self::Api(ApiError::OverBudget { .. }) => (None, Some(String::from("insufficient_quota"))),
             Self::BelowQuorum { .. } | Self::BadJson(_) | Self::Api(_) => (None, None),
         };
         // A cause of our own stays in the log.
@@ -141,6 +143,7 @@ fn judge_status(error: &ProviderError) -> StatusCode {
 fn kind_of(status: StatusCode) -> &'static str {
     match status {
         StatusCode::FORBIDDEN => "permission_error",
+        StatusCode::PAYMENT_REQUIRED => "insufficient_quota",
         StatusCode::TOO_MANY_REQUESTS => "rate_limit_error",
         status if status.is_server_error() => "server_error",
         _ => "invalid_request_error",
@@ -154,6 +157,9 @@ impl IntoResponse for DropInError {
             tracing::error!(error = &self as &dyn std::error::Error, "request failed");
         }
         let mut response = (status, Json(self.body())).into_response();
+        if status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
         if let Some(wait) = self.retry_after() {
             // Whole seconds, never too early.
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
@@ -170,6 +176,7 @@ mod tests {
     use providers::error::Upstream;
 
     use super::*;
+    use crate::access::Refusal;
 
     #[test]
     fn every_error_has_its_status_and_openais_words() {
@@ -190,6 +197,10 @@ mod tests {
         check(DropInError::BadJson(name()), 400, invalid, None);
         check(DropInError::Perimeter { judge: name() }, 403, "permission_error", Some("perimeter"));
         check(DropInError::Api(ApiError::Internal(name())), 500, "server_error", None);
+        check(DropInError::Api(Refusal::UnknownKey.into()), 401, invalid, Some("invalid_api_key"));
+        let spent = ApiError::OverBudget { key: name(), allowance: name() };
+        let quota = "insufficient_quota";
+        check(DropInError::Api(spent), 402, quota, Some(quota));
         let few = |status| DropInError::BelowQuorum { detail: name(), status, retry_after: None };
         check(few(StatusCode::SERVICE_UNAVAILABLE), 503, "server_error", Some("no_quorum"));
         check(few(StatusCode::TOO_MANY_REQUESTS), 429, "rate_limit_error", Some("rate_limit_exceeded"));

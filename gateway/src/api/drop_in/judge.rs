@@ -8,17 +8,18 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::{FutureExt, StreamExt, stream};
 use providers::chat::{CallerBody, ChatRequest, ChatResponse, Forwarding, Route};
-use providers::{ProviderError, Recall, Relay};
+use providers::{Recall, Relay};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::super::caller::Caller;
 use super::error::DropInError;
 use super::stream::{Answered, Wire, put_headers, send};
 use crate::app::App;
 use crate::case::Sensitivity;
 use crate::dropin::caller::{CallerRequest, for_judges};
 use crate::dropin::said::{Called, Envelope, Said};
-use crate::engine::Passed;
+use crate::engine::{NotPassed, PassOn, Passed};
 use crate::in_force::InForce;
 use crate::judge::Judge;
 use crate::perimeter::{self, Cleared};
@@ -27,6 +28,7 @@ use crate::perimeter::{self, Cleared};
 const PIECES_AHEAD: usize = 16;
 
 pub(super) struct Question {
+    pub caller: Caller,
     pub in_force: Arc<InForce>,
     pub judge: Arc<Judge>,
     pub request: CallerRequest,
@@ -37,13 +39,15 @@ pub(super) struct Question {
 }
 
 pub(super) async fn respond(app: App, question: Question) -> Result<Response, DropInError> {
-    let Question { in_force, judge, request, bytes, sensitivity, wire } = question;
+    let Question { caller, in_force, judge, request, bytes, sensitivity, wire } = question;
     if wire == Wire::Chat && judge.speaks_openai() {
-        if request.stream.is_some() {
-            return relay(app, &in_force, judge, request.body, bytes, sensitivity).await;
-        }
-        return pass_on(app, &in_force, judge, request.body, bytes, Route::ChatCompletions, sensitivity)
-            .await;
+        let stream = request.stream.is_some();
+        let asking = Asking { caller, in_force, judge, fields: request.body, bytes, sensitivity };
+        return if stream {
+            relay(app, asking).await
+        } else {
+            pass_on(app, asking, Route::ChatCompletions).await
+        };
     }
     // In a form that this server does not speak: asked as a panel asks, answered as the caller reads.
     let stream = request.stream;
@@ -52,43 +56,67 @@ pub(super) async fn respond(app: App, question: Question) -> Result<Response, Dr
         let cancel = CancellationToken::new();
         let chat = ChatRequest { recall: Recall::on(cancel.clone()), ..request.sampling.asked_with(body) };
         let cleared = clear(chat, sensitivity, &judge)?;
+        let asked = pass(&app, &caller, &in_force, &judge, cleared).await?;
         let hang_up = cancel.drop_guard();
-        let passed = app.engine().pass_on(Arc::clone(&in_force.askers), Arc::clone(&judge), cleared).await?;
+        let passed = app.engine().pass_on(asked).await.map_err(|error| failed(&caller, error))?;
         hang_up.disarm();
         Ok(answered(&app, request, passed))
     });
     send(coming, wire, stream).await
 }
 
-/// The server's own answer, byte for byte.
-pub(super) async fn pass_on(
-    app: App,
+/// A request whose bytes go as they stand.
+pub(super) struct Asking {
+    pub caller: Caller,
+    pub in_force: Arc<InForce>,
+    pub judge: Arc<Judge>,
+    /// What the bytes say.
+    pub fields: Map<String, Value>,
+    pub bytes: Bytes,
+    pub sensitivity: Sensitivity,
+}
+
+/// On the account of whoever asks.
+async fn pass(
+    app: &App,
+    caller: &Caller,
     in_force: &InForce,
-    judge: Arc<Judge>,
-    fields: Map<String, Value>,
-    bytes: Bytes,
-    route: Route,
-    sensitivity: Sensitivity,
-) -> Result<Response, DropInError> {
+    judge: &Arc<Judge>,
+    request: Cleared<ChatRequest>,
+) -> Result<PassOn, DropInError> {
+    Ok(PassOn {
+        askers: Arc::clone(&in_force.askers),
+        judge: Arc::clone(judge),
+        project: Arc::clone(&caller.project),
+        purse: caller.purse_for_judge(app, judge).await?,
+        request,
+    })
+}
+
+fn failed(caller: &Caller, error: NotPassed) -> DropInError {
+    match error {
+        NotPassed::Engine(error) => DropInError::Api(caller.failed(error)),
+        NotPassed::Judge(error) => DropInError::Judge(error),
+    }
+}
+
+/// The server's own answer, byte for byte.
+pub(super) async fn pass_on(app: App, asking: Asking, route: Route) -> Result<Response, DropInError> {
+    let Asking { caller, in_force, judge, fields, bytes, sensitivity } = asking;
     let cancel = CancellationToken::new();
     let body = CallerBody::new(fields, Forwarding::Verbatim { route, body: bytes });
     let request = ChatRequest { recall: Recall::on(cancel.clone()), ..ChatRequest::from_caller(body) };
     let cleared = clear(request, sensitivity, &judge)?;
+    let asked = pass(&app, &caller, &in_force, &judge, cleared).await?;
     let hang_up = cancel.drop_guard();
-    let passed = app.engine().pass_on(Arc::clone(&in_force.askers), Arc::clone(&judge), cleared).await?;
+    let passed = app.engine().pass_on(asked).await.map_err(|error| failed(&caller, error))?;
     hang_up.disarm();
     Ok(whole(passed, &judge))
 }
 
 /// The server's own stream, piece by piece as it comes.
-async fn relay(
-    app: App,
-    in_force: &InForce,
-    judge: Arc<Judge>,
-    fields: Map<String, Value>,
-    bytes: Bytes,
-    sensitivity: Sensitivity,
-) -> Result<Response, DropInError> {
+async fn relay(app: App, asking: Asking) -> Result<Response, DropInError> {
+    let Asking { caller, in_force, judge, fields, bytes, sensitivity } = asking;
     let cancel = CancellationToken::new();
     let (relay, mut pieces) = Relay::new(PIECES_AHEAD);
     let body = CallerBody::new(fields, Forwarding::Verbatim { route: Route::ChatCompletions, body: bytes });
@@ -99,8 +127,9 @@ async fn relay(
     };
     let cleared = clear(request, sensitivity, &judge)?;
     let engine = Arc::clone(app.engine());
-    let (askers, asked) = (Arc::clone(&in_force.askers), Arc::clone(&judge));
-    let mut call = Box::pin(async move { engine.pass_on(askers, asked, cleared).await });
+    let asked = pass(&app, &caller, &in_force, &judge, cleared).await?;
+    let mut call =
+        Box::pin(async move { engine.pass_on(asked).await.map_err(|error| failed(&caller, error)) });
     let hang_up = cancel.drop_guard();
     let mut ended = None;
     // Losing the receive is fine: a piece is taken only when it completes.
@@ -136,9 +165,8 @@ async fn relay(
 }
 
 /// After the headers are out a failure is a frame of its own.
-fn failure(error: Option<ProviderError>) -> Vec<Bytes> {
-    let frame =
-        |error: ProviderError| format!("data: {}\n\ndata: [DONE]\n\n", DropInError::from(error).body());
+fn failure(error: Option<DropInError>) -> Vec<Bytes> {
+    let frame = |error: DropInError| format!("data: {}\n\ndata: [DONE]\n\n", error.body());
     error.map(|error| Bytes::from(frame(error))).into_iter().collect()
 }
 

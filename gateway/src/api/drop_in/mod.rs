@@ -21,6 +21,7 @@ pub use self::error::DropInError;
 use self::names::{Named, Target};
 use self::stream::Wire;
 use super::body;
+use super::caller::Caller;
 use super::error::ApiError;
 use crate::app::App;
 use crate::case::Sensitivity;
@@ -76,28 +77,42 @@ async fn read(request_body: Body) -> Result<(Bytes, Value), DropInError> {
 /// Answers with the panel or the judge that the request names.
 async fn answer(
     app: App,
+    caller: Caller,
     headers: &HeaderMap,
     request: CallerRequest,
     bytes: Bytes,
     wire: Wire,
 ) -> Result<Response, DropInError> {
     let in_force = app.in_force();
-    let named = Named::of(&in_force, request.model.as_deref())?;
-    let sensitivity = sensitivity(headers, request.sensitivity)?;
+    let named = Named::of(&in_force, &caller, request.model.as_deref())?;
+    let sensitivity = sensitivity(&caller, headers, request.sensitivity)?;
     match &named.target {
         Target::Panel(panel) => {
             let panel = std::sync::Arc::clone(panel);
-            panel::respond(app, panel::Question { in_force, named, panel, request, sensitivity, wire }).await
+            panel::respond(
+                app,
+                panel::Question { caller, in_force, named, panel, request, sensitivity, wire },
+            )
+            .await
         }
         Target::Judge(judge) => {
             let judge = std::sync::Arc::clone(judge);
-            judge::respond(app, judge::Question { in_force, judge, request, bytes, sensitivity, wire }).await
+            judge::respond(
+                app,
+                judge::Question { caller, in_force, judge, request, bytes, sensitivity, wire },
+            )
+            .await
         }
     }
 }
 
-/// The strictest of what header and body say.
-fn sensitivity(headers: &HeaderMap, of_body: Option<Sensitivity>) -> Result<Sensitivity, DropInError> {
+/// The strictest of what header and body say, and never less than the key's.
+fn sensitivity(
+    caller: &Caller,
+    headers: &HeaderMap,
+    of_body: Option<Sensitivity>,
+) -> Result<Sensitivity, DropInError> {
     let of_header = body::sensitivity(headers)?;
-    Ok(of_header.into_iter().chain(of_body).max().unwrap_or_default())
+    let said = of_header.into_iter().chain(of_body).max().unwrap_or_default();
+    Ok(said.max(caller.least_sensitivity()))
 }

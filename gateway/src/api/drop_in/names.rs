@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::super::caller::Caller;
 use super::error::DropInError;
 use crate::in_force::{InForce, panel_of};
 use crate::judge::Judge;
@@ -23,18 +24,28 @@ pub enum Target {
 
 impl Named {
     /// `panel/NAME`, `judge/NAME`, an alias, a panel's bare name; then the catch-all. Without a name the only panel, or
-    /// `default`.
-    pub fn of(in_force: &InForce, name: Option<&str>) -> Result<Self, DropInError> {
+    /// `default`. An error where there is none, or where the caller may not ask it.
+    pub fn of(in_force: &InForce, caller: &Caller, name: Option<&str>) -> Result<Self, DropInError> {
+        let named = Self::whoever(in_force, caller, name)?;
+        match &named.target {
+            Target::Panel(panel) => caller.check_panel(panel)?,
+            Target::Judge(judge) => caller.check_judge(judge)?,
+        }
+        Ok(named)
+    }
+
+    fn whoever(in_force: &InForce, caller: &Caller, name: Option<&str>) -> Result<Self, DropInError> {
         let config = &in_force.config;
         let plain = |target| Self { target, alias: None };
         let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) else {
-            let found = panel_of(config, None).map(|panel| plain(Target::Panel(Arc::clone(panel))));
+            let found =
+                panel_of(config, caller.only_panel()).map(|panel| plain(Target::Panel(Arc::clone(panel))));
             return found
                 .or_else(|| Self::by_alias(in_force, CATCH_ALL))
-                .ok_or_else(|| unknown(in_force, ""));
+                .ok_or_else(|| unknown(in_force, caller, ""));
         };
         if let Some(judge) = name.strip_prefix("judge/") {
-            let judge = config.judges.get(judge).ok_or_else(|| unknown(in_force, name))?;
+            let judge = config.judges.get(judge).ok_or_else(|| unknown(in_force, caller, name))?;
             return Ok(plain(Target::Judge(Arc::clone(judge))));
         }
         if let Some(alias) = Self::by_alias(in_force, name).filter(|_| name != CATCH_ALL) {
@@ -43,7 +54,7 @@ impl Named {
         if let Some(panel) = config.panels.get(name.strip_prefix("panel/").unwrap_or(name)) {
             return Ok(plain(Target::Panel(Arc::clone(panel))));
         }
-        Self::by_alias(in_force, CATCH_ALL).ok_or_else(|| unknown(in_force, name))
+        Self::by_alias(in_force, CATCH_ALL).ok_or_else(|| unknown(in_force, caller, name))
     }
 
     fn by_alias(in_force: &InForce, name: &str) -> Option<Self> {
@@ -61,8 +72,8 @@ impl Named {
     }
 }
 
-/// Every name that a client may ask for, the catch-all left out, each with what it leads to.
-pub fn all(in_force: &InForce) -> Vec<(String, String)> {
+/// Every name that the caller may ask for, the catch-all left out, each with what it leads to.
+pub fn all(in_force: &InForce, caller: &Caller) -> Vec<(String, String)> {
     let config = &in_force.config;
     let panels = config.panels.keys().map(|name| (name.clone(), format!("panel/{name}")));
     let own = config.panels.keys().map(|name| (format!("panel/{name}"), format!("panel/{name}")));
@@ -70,14 +81,14 @@ pub fn all(in_force: &InForce) -> Vec<(String, String)> {
     let judges = config.judges.keys().map(|name| (format!("judge/{name}"), format!("judge/{name}")));
     let mut names: Vec<(String, String)> = Vec::new();
     for (name, target) in aliases.chain(panels).chain(own).chain(judges) {
-        if !names.iter().any(|(known, _)| *known == name) {
+        if caller.may_ask_target(&target) && !names.iter().any(|(known, _)| *known == name) {
             names.push((name, target));
         }
     }
     names
 }
 
-fn unknown(in_force: &InForce, name: &str) -> DropInError {
-    let known: Vec<String> = all(in_force).into_iter().map(|(name, _)| name).collect();
+fn unknown(in_force: &InForce, caller: &Caller, name: &str) -> DropInError {
+    let known: Vec<String> = all(in_force, caller).into_iter().map(|(name, _)| name).collect();
     DropInError::UnknownModel { name: name.to_owned(), known: known.join(", ") }
 }

@@ -11,11 +11,12 @@ use tokio_util::sync::CancellationToken;
 use super::error::DropInError;
 use super::names::Named;
 use super::stream::{Answered, Wire, send};
+use crate::api::caller::Caller;
 use crate::api::error::ApiError;
-use crate::api::verdicts::{DEFAULT_PROJECT, evidence_headers};
+use crate::api::verdicts::evidence_headers;
 use crate::app::App;
 use crate::case::{Case, Sensitivity};
-use crate::dropin::caller::{CallerRequest, for_judges};
+use crate::dropin::caller::{CallerRequest, for_judges, labels};
 use crate::dropin::exchange::Layout;
 use crate::dropin::said::{Called, Envelope, Said, with};
 use crate::dropin::{OnTie, Outcome};
@@ -26,6 +27,7 @@ use crate::settings;
 use crate::verdict::{AbstentionKind, CaseVerdict};
 
 pub(super) struct Question {
+    pub caller: Caller,
     pub in_force: Arc<InForce>,
     pub named: Named,
     pub panel: Arc<Panel>,
@@ -64,10 +66,12 @@ async fn ask(app: &App, question: &Question, cancel: CancellationToken) -> Resul
         .ask_panel(PanelQuestion {
             panel: Arc::clone(&question.panel),
             askers: Arc::clone(&question.in_force.askers),
-            project: Arc::from(DEFAULT_PROJECT),
+            project: Arc::clone(&question.caller.project),
+            purse: question.caller.purse_for(app, &question.panel).await?,
             body: Arc::new(CallerBody::new(for_judges(&question.request.body), Forwarding::Adapted)),
             sampling: question.request.sampling.clone(),
             sensitivity: question.sensitivity,
+            labels: labels(&question.request.body),
             layout: alias
                 .and_then(|alias| alias.reverse.as_ref())
                 .and_then(|own| Layout::new(&own.a, &own.b)),
@@ -95,6 +99,9 @@ async fn ask(app: &App, question: &Question, cancel: CancellationToken) -> Resul
         },
         Outcome::Refused { text } => Said { finish: FinishReason::Stop, ..Said::refusal(text) },
         Outcome::Tied { .. } => Said::refusal("The judges are split, and no answer has a majority."),
+        Outcome::BelowQuorum { .. } if is_over_budget(&verdict) => {
+            return Err(question.caller.over_budget().into());
+        }
         Outcome::BelowQuorum { .. } => return Err(below_quorum(&question.named, &verdict, retry_after)),
     };
     Ok(answered(app, question, said, &verdict, usage))
@@ -109,12 +116,15 @@ async fn judge_case(
 ) -> Result<Answered, DropInError> {
     let mut case = Case::try_from(case).map_err(ApiError::InvalidCase)?;
     case.sensitivity = case.sensitivity.max(question.sensitivity);
+    for (name, label) in labels(&question.request.body) {
+        case.metadata.entry(name).or_insert(label);
+    }
     question.in_force.check_ready(&question.panel, &case, false)?;
     let request = JudgeRequest {
         case: Arc::new(case),
         panel: Arc::clone(&question.panel),
         askers: Arc::clone(&question.in_force.askers),
-        project: Arc::from(DEFAULT_PROJECT),
+        project: Arc::clone(&question.caller.project),
         run: None,
         position: 0,
         use_cache: true,
@@ -123,10 +133,10 @@ async fn judge_case(
         retry: None,
         seed: 0,
         allow_kin: false,
-        budget: None,
+        purse: question.caller.purse_for(app, &question.panel).await?,
         cancel,
     };
-    let verdict = app.engine().judge(request).await?;
+    let verdict = app.engine().judge(request).await.map_err(|error| question.caller.failed(error))?;
     if !verdict.quorum.met {
         return Err(below_quorum(&question.named, &verdict, None));
     }
@@ -178,6 +188,11 @@ fn evidence(verdict: &CaseVerdict, has_logprobs: bool) -> Value {
         "warnings": verdict.warnings,
     });
     with(evidence, logprobs)
+}
+
+/// Whether money is what is missing: coming back later would not help.
+fn is_over_budget(verdict: &CaseVerdict) -> bool {
+    verdict.missing_votes().any(|missing| missing.kind == AbstentionKind::OverBudget)
 }
 
 /// Who has no answer and why; judges at their limits are worth waiting for.

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
+use super::super::caller::Caller;
 use super::stream::Wire;
 use super::{DropInError, answer, read};
 use crate::app::App;
@@ -23,7 +24,12 @@ use crate::dropin::responses;
         (status = 503, body = Object, description = "Too few judges answered"),
     )
 )]
-pub async fn create(State(app): State<App>, headers: HeaderMap, body: Body) -> Result<Response, DropInError> {
+pub async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, DropInError> {
     let (bytes, value) = read(body).await?;
-    answer(app, &headers, responses::request(value)?, bytes, Wire::Responses).await
+    answer(app, caller, &headers, responses::request(value)?, bytes, Wire::Responses).await
 }

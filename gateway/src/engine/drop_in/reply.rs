@@ -34,6 +34,8 @@ const REUSED_FOR_US: i64 = 10 * 60 * 1_000_000;
 /// A cap of so few tokens is meant for one word, which a judge that reasons first never comes to.
 const WORD_CAP: u32 = 8;
 
+const OVER_BUDGET: &str = "the call may cost more than is left of the key's budget";
+
 /// What a reply is kept under.
 static REPLY: LazyLock<Arc<Criterion>> = LazyLock::new(|| {
     Arc::new(Criterion {
@@ -70,11 +72,15 @@ impl Part {
         Self { judge, reply, judgment, retry_after: None }
     }
 
+    fn missing(judge: Arc<Judge>, abstention: Abstention, why: &str) -> Self {
+        let mut part = Self::new(judge, Err(abstention), Source::Asked);
+        part.judgment.detail = Some(why.to_owned());
+        part
+    }
+
     /// No answer in time.
     pub(super) fn late(judge: Arc<Judge>, order: Order) -> Self {
-        let mut part = Self::new(judge, Err(Abstention::TimedOut), Source::Asked).in_order(order);
-        part.judgment.detail = Some(String::from("no answer within the panel's deadline"));
-        part
+        Self::missing(judge, Abstention::TimedOut, "no answer within the panel's deadline").in_order(order)
     }
 
     fn in_order(mut self, order: Order) -> Self {
@@ -285,11 +291,10 @@ impl Asking {
             let mut part = match answered {
                 Ok(response) => Part::new(judge, Ok(reply(response)), Source::Asked),
                 // Nothing to keep: the caller went away before it was sent.
-                Err(Unanswered::Recalled | Unanswered::OverBudget) => return,
+                Err(Unanswered::Recalled) => return,
+                Err(Unanswered::OverBudget) => Part::missing(judge, Abstention::OverBudget, OVER_BUDGET),
                 Err(Unanswered::Failed { abstention, detail, retry_after }) => {
-                    let mut part = Part::new(judge, Err(abstention), Source::Asked);
-                    part.judgment.detail = Some(detail);
-                    Part { retry_after, ..part }
+                    Part { retry_after, ..Part::missing(judge, abstention, &detail) }
                 }
             };
             part = part.in_order(order);

@@ -53,6 +53,8 @@ pub struct PanelFile {
 pub struct ListenerEntry {
     /// Address and port. Default `127.0.0.1:4600`; addresses that others can reach need keys.
     pub bind: Option<String>,
+    /// Host names under which clients reach the gateway, such as `tribunal.example.com`. Requests under other names are refused; `localhost` and addresses need no entry.
+    pub hosts: Vec<String>,
     /// Largest request body. Default `2MiB`.
     pub body_limit: Option<ByteSize>,
 }
