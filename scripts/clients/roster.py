@@ -56,15 +56,15 @@ def command(name):
     return [str(python_of(name) if name in PYTHON_CLIENTS else node_of(name)), str(smoke_test(name))]
 
 
-def environment(name, folder, base_url):
-    """What a client sees: the judge's address, and a home of its own for whatever it wants to keep."""
+def environment(name, folder, base_url, api_key):
+    """What a client sees: the judge's address, a key for it, and a home of its own for whatever it wants to keep."""
     kept = {key: os.environ[key] for key in ("PATH", "LANG", "SSL_CERT_FILE", "TMPDIR") if key in os.environ}
     home = str(folder)
     keeps = {key: home for key in ("HOME", "XDG_CACHE_HOME", "PROMPTFOO_CONFIG_DIR", "INSPECT_LOG_DIR")}
     finds = {"TIKTOKEN_CACHE_DIR": str(HOME / "tiktoken"), "NODE_PATH": str(HOME / name / "node_modules")}
-    return {**kept, **QUIET, **keeps, **finds, **addresses(base_url)}
+    return {**kept, **QUIET, **keeps, **finds, **addresses(base_url, api_key)}
 
 
-def addresses(base_url):
+def addresses(base_url, api_key):
     """Where to ask. Inspect looks for a provider's address under the provider's name."""
-    return {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "none", "PANEL_BASE_URL": base_url, "PANEL_API_KEY": "none"}
+    return {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": api_key, "PANEL_BASE_URL": base_url, "PANEL_API_KEY": api_key}

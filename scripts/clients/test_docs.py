@@ -74,7 +74,7 @@ class Pages(unittest.TestCase):
                 page = (PAGES / f"{name}.md").read_text(encoding="utf-8")
                 settings = [text.split() for language, text in blocks(page) if language == "sh"]
                 self.assertEqual([line[0] for line in settings], ["export"])
-                given = roster.addresses(ADDRESS)
+                given = roster.addresses(ADDRESS, "none")
                 self.assertEqual({pair: given.get(pair.split("=")[0]) for pair in settings[0][1:]},
                                  {pair: pair.split("=", 1)[1] for pair in settings[0][1:]})
 
