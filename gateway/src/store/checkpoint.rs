@@ -23,8 +23,11 @@ pub(super) async fn run(checkpoints: Checkpoints, written: Arc<Notify>, stop: Ca
             () = stop.cancelled() => break,
             () = written.notified() => {}
         }
-        if let Err(error) = shorten(&checkpoints, LONGEST_WAL_BYTES).await {
-            tracing::warn!(error = %error, "write-ahead log was not checkpointed");
+        match shorten(&checkpoints, LONGEST_WAL_BYTES).await {
+            Ok(()) => {}
+            // The store is closing, and its last connection writes the log back.
+            Err(sqlx::Error::PoolClosed) => break,
+            Err(error) => tracing::warn!(error = %error, "write-ahead log was not checkpointed"),
         }
         tokio::select! {
             () = stop.cancelled() => break,
