@@ -1,9 +1,11 @@
 //! `tribunal keys`: made, shown once, listed, revoked.
 
+use gateway::store::rows::{Record, SpendingRow};
 use serde_json::{Value, json};
 
 use crate::support::binary::{Ran, tribunal};
 use crate::support::panel::{Folder, NOWHERE, panel, with};
+use crate::support::stored::Stored;
 
 fn folder() -> Folder {
     Folder::with_panel(&panel(NOWHERE))
@@ -207,4 +209,29 @@ fn a_budget_needs_the_price_of_all_that_the_key_may_ask() {
     }
     create(&folder, &["--panel", "priced", "--panel", "judge/ann", "--budget", "5"]).exits(0);
     create(&folder, &["--panel", "judge/cid"]).exits(0);
+}
+
+#[tokio::test]
+async fn what_counts_in_the_window_is_listed_as_spent() {
+    let folder = folder();
+    let daily = create(&folder, &["--budget", "2.50/day"]).exits(0).stdout;
+    let unlimited = create(&folder, &[]).exits(0).stdout;
+    let stored = Stored::open(folder).await;
+    // 4 October 2024.
+    let on_an_earlier_day = |key: &str| SpendingRow {
+        project: String::from("default"),
+        key_id: id(key).to_owned(),
+        day: 20_000,
+        microusd: 12_300,
+        calls: 3,
+    };
+    stored.append(&[&daily, &unlimited].map(|key| Record::Spending(on_an_earlier_day(key)))).await;
+    let folder = stored.close().await;
+    let facts =
+        |listed: &Value| (listed["spent_usd"].clone(), listed["calls"].clone(), listed["last_used"].clone());
+    let listed = list(&folder, &[]);
+    assert_eq!(facts(&listed[0]), (json!(0.0), json!(0), json!("2024-10-04")));
+    assert_eq!(facts(&listed[1]), (json!(0.0123), json!(3), json!("2024-10-04")));
+    let table = tribunal(&folder, &["keys", "list"]).exits(0).stdout;
+    assert!(table.contains("0.0123") && table.contains("2024-10-04"), "{table}");
 }

@@ -1,7 +1,7 @@
 //! What a gateway left in its store, read after it has ended.
 
 use gateway::api::DEFAULT_PROJECT;
-use gateway::store::rows::{AccessKeyRow, JudgmentRow};
+use gateway::store::rows::{AccessKeyRow, JudgmentRow, Record};
 use gateway::store::{AccessKeys, SqlStore, Store, StoreLocation};
 use tokio_util::task::TaskTracker;
 
@@ -45,6 +45,10 @@ impl Stored {
 
     pub async fn add_access_key(&self, key: &AccessKeyRow) {
         self.store.add_access_key(key).await.expect("the key is kept");
+    }
+
+    pub async fn append(&self, records: &[Record]) {
+        self.store.append(records).await.expect("the records are kept");
     }
 
     /// Cases that wait for a person.

@@ -6,9 +6,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
 use super::exit::{Exit, Failure};
-use super::project::{Project, ProjectArg};
+use super::project::Project;
 use super::{new_key, output, setup, shown_keys};
 use crate::access::{Allowance, LOOKED_AT_EVERY, Role, Secret};
+use crate::api::DEFAULT_PROJECT;
 use crate::case::Sensitivity;
 use crate::clock::{Clock, rfc3339};
 use crate::settings::{Period, Source};
@@ -49,8 +50,9 @@ pub struct CreateArgs {
     /// What may be spent with it in US dollars: over all (`25`), by day or by month in UTC (`2.50/day`, `100/month`).
     #[arg(long, value_name = "USD[/WINDOW]")]
     pub budget: Option<Allowance>,
-    #[command(flatten)]
-    pub project: ProjectArg,
+    /// The only project whose runs and verdicts it makes and sees.
+    #[arg(long, value_name = "NAME", env = "TRIBUNAL_PROJECT", default_value = DEFAULT_PROJECT, value_parser = Project::parse)]
+    pub project: Project,
     /// The least that everything sent with it counts as; confidential cases never reach an outside judge.
     #[arg(long, default_value = Sensitivity::Public.name(), value_parser = sensitivity(), value_name = "LEVEL")]
     pub sensitivity: Sensitivity,

@@ -28,7 +28,7 @@ pub(super) async fn create(
     let key = AccessKey {
         id: secret.id().to_owned(),
         name: args.name.clone(),
-        project: args.project.name.to_arc(),
+        project: args.project.to_arc(),
         role: args.role,
         may_ask,
         sensitivity: args.sensitivity,

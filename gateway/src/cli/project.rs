@@ -16,7 +16,7 @@ pub struct Project(Arc<str>);
 /// The flag of commands that read or make rows.
 #[derive(Debug, Args)]
 pub struct ProjectArg {
-    /// The project whose rows these are, as keys are made for; other projects' rows are not seen.
+    /// The project whose runs and verdicts it makes and reads; those of other projects are not seen.
     #[arg(id = "project", long = "project", value_name = "NAME", env = "TRIBUNAL_PROJECT", default_value = DEFAULT_PROJECT, value_parser = Project::parse)]
     pub name: Project,
 }
