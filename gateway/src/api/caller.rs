@@ -22,7 +22,7 @@ use crate::panel::Panel;
 pub const DEFAULT_PROJECT: &str = "default";
 
 /// What OpenAI's clients send, and what Anthropic's and LiteLLM's do.
-const X_API_KEY: &str = "x-api-key";
+pub(super) const X_API_KEY: &str = "x-api-key";
 
 /// Whoever was let in.
 #[derive(Debug, Clone)]
