@@ -22,7 +22,7 @@ use crate::panel::Panel;
 pub const DEFAULT_PROJECT: &str = "default";
 
 /// What OpenAI's clients send, and what Anthropic's and LiteLLM's do.
-const X_API_KEY: &str = "x-api-key";
+pub(super) const X_API_KEY: &str = "x-api-key";
 
 /// Whoever was let in.
 #[derive(Debug, Clone)]
@@ -67,28 +67,24 @@ fn need(route: &str) -> Need {
 }
 
 async fn caller(app: &App, headers: &HeaderMap, need: Need) -> Result<Caller, ApiError> {
-    if need == Need::Nothing {
-        return Ok(Caller { project: Arc::from(DEFAULT_PROJECT), key: None });
-    }
-    let Some(key) = app.key_ring().admit(presented(headers)).await? else {
-        return Ok(Caller { project: Arc::from(DEFAULT_PROJECT), key: None });
+    let key = match need {
+        Need::Nothing => None,
+        Need::Judge | Need::Admin => app.key_ring().admit(presented(headers)).await?,
     };
-    let needed = match need {
-        Need::Nothing | Need::Judge => "judge or admin",
-        Need::Admin => "admin",
+    let Some(key) = key else { return Ok(Caller { project: Arc::from(DEFAULT_PROJECT), key: None }) };
+    let is_enough = match key.role {
+        Role::Admin => true,
+        Role::Judge => need == Need::Judge,
+        Role::Annotate => false,
     };
-    match (need, key.role) {
-        (Need::Nothing, _) | (Need::Judge, Role::Judge | Role::Admin) | (Need::Admin, Role::Admin) => {
-            Ok(Caller { project: Arc::clone(&key.project), key: Some(key) })
-        }
-        (Need::Judge, Role::Annotate) | (Need::Admin, Role::Judge | Role::Annotate) => {
-            Err(ApiError::Forbidden(format!(
-                "key `{}` has the role {}, and this route needs {needed}",
-                key.name,
-                key.role.name()
-            )))
-        }
+    if !is_enough {
+        let needed = if need == Need::Admin { "admin" } else { "judge or admin" };
+        let (name, role) = (&key.name, key.role.name());
+        return Err(ApiError::Forbidden(format!(
+            "key `{name}` has the role {role}, and this route needs {needed}"
+        )));
     }
+    Ok(Caller { project: Arc::clone(&key.project), key: Some(key) })
 }
 
 /// The key that a request carries. A bearer token goes before `x-api-key`.

@@ -79,7 +79,7 @@ pub enum ApiError {
     #[error("{0}")]
     Forbidden(String),
     #[error(
-        "the budget of key `{key}` ({allowance} USD) is spent; hint: `tribunal keys create --budget` makes a key with another"
+        "what is left of the budget of key `{key}` ({allowance} USD) does not cover the next call; hint: `tribunal keys create --budget` makes a key with another"
     )]
     OverBudget { key: String, allowance: String },
     #[error(

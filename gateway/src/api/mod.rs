@@ -24,7 +24,8 @@ use axum::middleware;
 use axum::routing::get;
 use tower::limit::GlobalConcurrencyLimitLayer;
 use tower_http::catch_panic::CatchPanicLayer;
-use utoipa::OpenApi;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
+use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -42,9 +43,11 @@ pub const SHUTDOWN_GRACE: Duration = Duration::from_mins(2);
 #[openapi(
     info(
         title = "Tribunal",
-        description = "A panel of LLM judges: cases in, one verdict with its evidence out.",
+        description = "A panel of LLM judges: cases in, one verdict with its evidence out. Where the gateway has keys, every route but liveness, readiness and this page needs one: 401 without, 403 for what the key may not do, 402 when its budget is spent.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
+    modifiers(&KeySchemes),
+    security((), ("bearer" = []), ("x-api-key" = [])),
     tags(
         (name = "drop-in", description = "A panel where one model stood: OpenAI's API"),
         (name = "verdicts", description = "Judge one case"),
@@ -55,6 +58,19 @@ pub const SHUTDOWN_GRACE: Duration = Duration::from_mins(2);
 )]
 #[derive(Debug)]
 struct ApiDocument;
+
+/// How a key is sent, for programs that read the document.
+struct KeySchemes;
+
+impl Modify for KeySchemes {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let components = document.components.get_or_insert_default();
+        let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+        let header = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new(caller::X_API_KEY)));
+        components.add_security_scheme("bearer", bearer);
+        components.add_security_scheme("x-api-key", header);
+    }
+}
 
 /// Every route with its document.
 fn routes() -> OpenApiRouter<App> {

@@ -8,7 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::RunOptions;
 use super::taken::{self, RunFault, Session};
-use crate::case::Case;
+use crate::access::{AccessKey, Refusal, Role, Secret};
+use crate::case::{Case, Sensitivity};
 use crate::engine::EngineError;
 use crate::engine::scripted::{Bench, PASSES};
 use crate::store::rows::{
@@ -38,6 +39,10 @@ fn row(bench: &Bench) -> RunRow {
 }
 
 fn options() -> String {
+    paid_by(None)
+}
+
+fn paid_by(key: Option<&str>) -> String {
     RunOptions {
         seed: 0,
         use_cache: false,
@@ -46,7 +51,7 @@ fn options() -> String {
         concurrency: None,
         max_cost_usd: None,
         retry_errors: false,
-        key: None,
+        key: key.map(str::to_owned),
     }
     .to_json()
 }
@@ -96,6 +101,30 @@ async fn a_run_whose_texts_were_erased_stops_and_says_so() {
     bench.app.engine().store.erase_texts(PROJECT, &selection, 1).await.unwrap();
     let gone = EngineError::TextGone { case: String::from("q2") };
     check_stopped(&ended(&bench).await, 1, &gone.to_string());
+}
+
+#[tokio::test]
+async fn a_run_whose_key_was_revoked_asks_nobody() {
+    let bench = bench().await;
+    let (ring, secret) = (bench.app.key_ring(), Secret::draw().unwrap());
+    let key = AccessKey {
+        id: secret.id().to_owned(),
+        name: String::from("nightly"),
+        project: Arc::from(PROJECT),
+        role: Role::Judge,
+        may_ask: Vec::new(),
+        sensitivity: Sensitivity::Public,
+        allowance: None,
+        hash: secret.hash(),
+        created_us: 0,
+        expires_us: None,
+        revoked_us: None,
+    };
+    ring.add(&key).await.unwrap();
+    begin(&bench, &row(&bench), &paid_by(Some(&key.id))).await;
+    ring.revoke(&key.id).await.unwrap();
+    let fault = RunFault::Key(Refusal::Revoked.into());
+    check_stopped(&ended(&bench).await, 0, &fault.to_string());
 }
 
 #[tokio::test]
