@@ -10,7 +10,7 @@ use crate::store::rows::AccessKeyRow;
 /// A key whose row this program cannot read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "key `{id}`: column `{column}` holds what this program does not know (hint: use the newer program that wrote it, or revoke the key)"
+    "key `{id}`: column `{column}` holds what this program does not know; hint: use the version of the program that wrote it"
 )]
 pub struct UnreadableKey {
     pub id: String,
