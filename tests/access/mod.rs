@@ -6,10 +6,7 @@ mod letting_in;
 mod projects;
 mod served;
 
-use std::sync::Arc;
-
-use gateway::access::{AccessKey, Role, Secret};
-use gateway::case::Sensitivity;
+use gateway::access::{AccessKey, Secret};
 use serde_json::{Value, json};
 
 use crate::support::gateway::{Answer, Gateway, Served};
@@ -24,29 +21,10 @@ struct Owned {
     text: String,
 }
 
-/// A key of the default project that asks everything, and its secret.
-fn key() -> (AccessKey, Secret) {
-    let secret = Secret::draw().expect("randomness");
-    let key = AccessKey {
-        id: secret.id().to_owned(),
-        name: String::from("nightly"),
-        project: Arc::from("default"),
-        role: Role::Judge,
-        may_ask: Vec::new(),
-        sensitivity: Sensitivity::Public,
-        allowance: None,
-        hash: secret.hash(),
-        created_us: 0,
-        expires_us: None,
-        revoked_us: None,
-    };
-    (key, secret)
-}
-
-/// The same with a change, kept.
+/// A key of the default project that asks everything, with a change.
 async fn add(served: &Served, change: impl FnOnce(AccessKey) -> AccessKey) -> Owned {
-    let (key, secret) = key();
-    let key = change(key);
+    let secret = Secret::draw().expect("randomness");
+    let key = change(AccessKey::of(&secret, "nightly", "default"));
     served.gateway.app.key_ring().add(&key).await.expect("the key is kept");
     Owned { id: key.id, text: secret.expose().to_owned() }
 }

@@ -1,5 +1,6 @@
 //! The program itself: where it may listen, and under which names it answers.
 
+use gateway::access::{AccessKey, Secret};
 use gateway::app::{App, AppError};
 use gateway::clock::Clock;
 use gateway::store::rows::AccessKeyRow;
@@ -79,7 +80,7 @@ fn a_host_that_is_no_name_is_refused_with_its_place() {
 #[tokio::test]
 async fn a_key_that_cannot_be_read_keeps_the_gateway_from_starting() {
     let stored = Stored::open(usual().await.gateway.shut_down().await).await;
-    let (key, _) = super::key();
+    let key = AccessKey::of(&Secret::draw().unwrap(), "odd", "default");
     stored.add_access_key(&AccessKeyRow { role: String::from("root"), ..key.to_row() }).await;
     let folder = stored.close().await;
     let failed = App::build_with(folder.config(), Clock::manual(0), None).await;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use jiff::{Timestamp, tz::TimeZone};
 
-use super::secret::SecretHash;
+use super::secret::{Secret, SecretHash};
 use crate::case::Sensitivity;
 
 const US_PER_DAY: i64 = 86_400_000_000;
@@ -71,6 +71,23 @@ pub struct BadAllowance;
 pub struct BadRole;
 
 impl AccessKey {
+    /// A key that asks everything of its project, without a budget or an end.
+    pub fn of(secret: &Secret, name: &str, project: &str) -> Self {
+        Self {
+            id: secret.id().to_owned(),
+            name: name.to_owned(),
+            project: Arc::from(project),
+            role: Role::Judge,
+            may_ask: Vec::new(),
+            sensitivity: Sensitivity::Public,
+            allowance: None,
+            hash: secret.hash(),
+            created_us: 0,
+            expires_us: None,
+            revoked_us: None,
+        }
+    }
+
     pub fn is_in_force(&self, now_us: i64) -> bool {
         self.revoked_us.is_none() && self.expires_us.is_none_or(|expires_us| now_us < expires_us)
     }
@@ -194,22 +211,9 @@ fn days(date: Date) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::Secret;
 
     fn key() -> AccessKey {
-        AccessKey {
-            id: String::from("0011aabbccdd"),
-            name: String::from("nightly"),
-            project: Arc::from("default"),
-            role: Role::Judge,
-            may_ask: Vec::new(),
-            sensitivity: Sensitivity::Public,
-            allowance: None,
-            hash: Secret::draw().unwrap().hash(),
-            created_us: 0,
-            expires_us: None,
-            revoked_us: None,
-        }
+        AccessKey::of(&Secret::draw().unwrap(), "nightly", "default")
     }
 
     #[test]

@@ -26,17 +26,13 @@ pub(super) async fn create(
     }
     let secret = Secret::draw().map_err(|error| Failure::new(Exit::Internal, error))?;
     let key = AccessKey {
-        id: secret.id().to_owned(),
-        name: args.name.clone(),
-        project: args.project.to_arc(),
         role: args.role,
         may_ask,
         sensitivity: args.sensitivity,
         allowance: args.budget,
-        hash: secret.hash(),
         created_us: now_us,
         expires_us: args.expires.map(|period| now_us.saturating_add(micros(period.0))),
-        revoked_us: None,
+        ..AccessKey::of(&secret, &args.name, args.project.as_str())
     };
     let is_first = store.access_keys().await.map_err(setup::store_failure)?.is_empty();
     store.add_access_key(&key.to_row()).await.map_err(setup::store_failure)?;

@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::RunOptions;
 use super::taken::{self, RunFault, Session};
-use crate::access::{AccessKey, Refusal, Role, Secret};
-use crate::case::{Case, Sensitivity};
+use crate::access::{AccessKey, Refusal, Secret};
+use crate::case::Case;
 use crate::engine::EngineError;
 use crate::engine::scripted::{Bench, PASSES};
 use crate::store::rows::{
@@ -107,19 +107,7 @@ async fn a_run_whose_texts_were_erased_stops_and_says_so() {
 async fn a_run_whose_key_was_revoked_asks_nobody() {
     let bench = bench().await;
     let (ring, secret) = (bench.app.key_ring(), Secret::draw().unwrap());
-    let key = AccessKey {
-        id: secret.id().to_owned(),
-        name: String::from("nightly"),
-        project: Arc::from(PROJECT),
-        role: Role::Judge,
-        may_ask: Vec::new(),
-        sensitivity: Sensitivity::Public,
-        allowance: None,
-        hash: secret.hash(),
-        created_us: 0,
-        expires_us: None,
-        revoked_us: None,
-    };
+    let key = AccessKey::of(&secret, "nightly", PROJECT);
     ring.add(&key).await.unwrap();
     begin(&bench, &row(&bench), &paid_by(Some(&key.id))).await;
     ring.revoke(&key.id).await.unwrap();
