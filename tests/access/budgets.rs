@@ -100,6 +100,20 @@ async fn what_was_spent_outlives_the_gateway_and_ends_with_its_window() {
 }
 
 #[tokio::test]
+async fn what_is_used_again_is_no_call_and_shows_that_the_key_is_in_use() {
+    let served = served(capped(), costly()).await;
+    let (first, second) = (with_budget(&served, "1").await, with_budget(&served, "1").await);
+    for key in [&first, &first, &second] {
+        assert_eq!(post(&served, "/v1/verdicts", key, &case()).await.status, 200);
+    }
+    let stored = served.gateway.close().await;
+    let (first, second) = (stored.key_spending(&first.id).await, stored.key_spending(&second.id).await);
+    assert_eq!((first.calls, first.microusd), (3, 6_000));
+    assert_eq!((second.calls, second.microusd), (0, 0));
+    assert!(second.last_day.is_some() && second.last_day == first.last_day);
+}
+
+#[tokio::test]
 async fn a_judge_by_itself_and_a_folded_answer_are_counted() {
     let served = served(capped(), costly()).await;
     let key = with_budget(&served, "1").await;

@@ -1,7 +1,7 @@
 //! What a gateway left in its store, read after it has ended.
 
 use gateway::api::DEFAULT_PROJECT;
-use gateway::store::rows::{AccessKeyRow, JudgmentRow, Record};
+use gateway::store::rows::{AccessKeyRow, JudgmentRow, KeySpending, Record};
 use gateway::store::{AccessKeys, SqlStore, Store, StoreLocation};
 use tokio_util::task::TaskTracker;
 
@@ -49,6 +49,11 @@ impl Stored {
 
     pub async fn append(&self, records: &[Record]) {
         self.store.append(records).await.expect("the records are kept");
+    }
+
+    /// What a key of the default project has spent at all.
+    pub async fn key_spending(&self, key: &str) -> KeySpending {
+        self.store.key_spending(DEFAULT_PROJECT, key, 0).await.expect("what a key spent")
     }
 
     /// Cases that wait for a person.

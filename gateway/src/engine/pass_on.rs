@@ -91,7 +91,7 @@ impl Engine {
             Ok(_) => cost_microusd,
             Err(error) => cost_of_failure(&judge, error),
         });
-        let spending = rows::spending(&project, &purse, charged_microusd, self.clock.now_us());
+        let spending = rows::spending(&project, &purse, (1, charged_microusd), self.clock.now_us());
         if let Some(spending) = spending {
             // Not waited for: the answer is not held up by what it cost.
             self.recorder.submit(vec![spending]).await.map_err(EngineError::from)?;

@@ -110,19 +110,26 @@ pub(super) fn of_judgments(
         })));
     }
     let charged_microusd = judgments.iter().map(|judgment| judgment.call.charged_microusd).sum();
-    records.extend(spending(&work.project, &work.purse, charged_microusd, now_us));
+    // What is used again was no call, and shows all the same that the key is in use.
+    let calls = i64::from(judgments.iter().any(|judgment| judgment.source == Source::Asked));
+    records.extend(spending(&work.project, &work.purse, (calls, charged_microusd), now_us));
     records
 }
 
-/// One call on the account of a key, if there is one.
-pub(super) fn spending(project: &str, purse: &Purse, charged_microusd: u64, now_us: i64) -> Option<Record> {
+/// Calls and what they are charged, on the account of a key if there is one.
+pub(super) fn spending(
+    project: &str,
+    purse: &Purse,
+    (calls, charged_microusd): (i64, u64),
+    now_us: i64,
+) -> Option<Record> {
     let key = purse.key.as_ref()?;
     Some(Record::Spending(SpendingRow {
         project: project.to_owned(),
         key_id: key.id.to_string(),
         day: access::day(now_us),
         microusd: i64::try_from(charged_microusd).unwrap_or(i64::MAX),
-        calls: 1,
+        calls,
     }))
 }
 
