@@ -13,7 +13,7 @@ use tower::ServiceExt;
 use super::ask::{cost_microusd, cost_of_failure, micros_since};
 use super::assemble::upstream_union;
 use super::drop_in::judged;
-use super::{Askers, Engine, EngineError, Purse, millis, rows};
+use super::{Askers, Engine, EngineError, Purse, millis};
 use crate::judge::Judge;
 use crate::judgment::CallFacts;
 use crate::perimeter::Cleared;
@@ -91,7 +91,7 @@ impl Engine {
             Ok(_) => cost_microusd,
             Err(error) => cost_of_failure(&judge, error),
         });
-        let spending = rows::spending(&project, &purse, (1, charged_microusd), self.clock.now_us());
+        let spending = purse.spending(&project, 1, charged_microusd, self.clock.now_us());
         if let Some(spending) = spending {
             // Not waited for: the answer is not held up by what it cost.
             self.recorder.submit(vec![spending]).await.map_err(EngineError::from)?;

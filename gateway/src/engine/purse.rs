@@ -9,7 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::cost_microusd;
 use super::budget::{Budget, Reservation};
+use crate::access;
 use crate::judge::Judge;
+use crate::store::rows::{Record, SpendingRow};
 
 /// What an answer without a cap is taken to need.
 const UNCAPPED_ANSWER_TOKENS: u32 = 4096;
@@ -57,6 +59,24 @@ impl Purse {
         let of_key =
             || self.key.as_ref()?.budget.as_ref().map(|budget| budget.explain("the key's budget of"));
         cap.map(|cap| cap.explain(cap_name)).or_else(of_key)
+    }
+
+    /// Calls and what they are charged, on the account of the key if there is one.
+    pub(super) fn spending(
+        &self,
+        project: &str,
+        calls: i64,
+        charged_microusd: u64,
+        now_us: i64,
+    ) -> Option<Record> {
+        let key = self.key.as_ref()?;
+        Some(Record::Spending(SpendingRow {
+            project: project.to_owned(),
+            key_id: key.id.to_string(),
+            day: access::day(now_us),
+            microusd: i64::try_from(charged_microusd).unwrap_or(i64::MAX),
+            calls,
+        }))
     }
 
     /// Room for the worst case of this request: a long prompt, and an answer up to its cap. Waits while calls under way

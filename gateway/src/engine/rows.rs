@@ -10,15 +10,13 @@ use serde_json::json;
 use super::assemble::{value_json, value_of_json};
 use super::plan::{Call, asked_scale};
 use super::work::Work;
-use super::{Engine, EngineError, Purse, reading};
-use crate::access;
+use super::{Engine, EngineError, reading};
 use crate::case::Case;
 use crate::judgment::{CallFacts, Judgment, Source};
 use crate::panel::Panel;
 use crate::rubric::Criterion;
 use crate::store::rows::{
-    JudgmentRow, JudgmentSource, Record, RunCaseRow, SpendingRow, TextKind, TextRow, TriageRow, TriageStatus,
-    VerdictRow,
+    JudgmentRow, JudgmentSource, Record, RunCaseRow, TextKind, TextRow, TriageRow, TriageStatus, VerdictRow,
 };
 use crate::verdict::CaseVerdict;
 
@@ -112,25 +110,8 @@ pub(super) fn of_judgments(
     let charged_microusd = judgments.iter().map(|judgment| judgment.call.charged_microusd).sum();
     // What is used again was no call, and shows all the same that the key is in use.
     let calls = i64::from(judgments.iter().any(|judgment| judgment.source == Source::Asked));
-    records.extend(spending(&work.project, &work.purse, (calls, charged_microusd), now_us));
+    records.extend(work.purse.spending(&work.project, calls, charged_microusd, now_us));
     records
-}
-
-/// Calls and what they are charged, on the account of a key if there is one.
-pub(super) fn spending(
-    project: &str,
-    purse: &Purse,
-    (calls, charged_microusd): (i64, u64),
-    now_us: i64,
-) -> Option<Record> {
-    let key = purse.key.as_ref()?;
-    Some(Record::Spending(SpendingRow {
-        project: project.to_owned(),
-        key_id: key.id.to_string(),
-        day: access::day(now_us),
-        microusd: i64::try_from(charged_microusd).unwrap_or(i64::MAX),
-        calls,
-    }))
 }
 
 struct Hashes {
