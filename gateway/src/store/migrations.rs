@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
-use sqlx::{Connection, SqlStr};
+use sqlx::{Connection, Executor, SqlStr};
 
 use super::dialect::{Dialect, Pools};
 use super::{StoreError, StoreLocation};
@@ -34,6 +34,7 @@ async fn run(pools: &Pools) -> Result<(), MigrateError> {
         Dialect::Sqlite => {
             let mut transaction = connection.begin_with(pools.dialect.begin_write()).await?;
             migrator.run_direct(None, &mut *transaction, false).await?;
+            transaction.execute(include_str!("sql/statistics_sqlite.sql")).await?;
             transaction.commit().await?;
             Ok(())
         }

@@ -76,6 +76,12 @@ impl SelectIn {
         Self { by_length: LIST.map(|length| Arc::from(widen_list(sql, length))) }
     }
 
+    /// One text for each number of values.
+    #[cfg(test)]
+    pub(super) fn texts(&self) -> &[Arc<str>] {
+        &self.by_length
+    }
+
     /// One query per chunk of the list: a function that binds the earlier parameters, then `bind_list`.
     pub(super) fn chunks<'a>(
         &'a self,

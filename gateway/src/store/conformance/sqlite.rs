@@ -11,6 +11,7 @@ use super::rows::{
 };
 use crate::store::rows::{Record, TextRow, TextSelection};
 use crate::store::sql_store::SqlStore;
+use crate::store::statement::SelectIn;
 use crate::store::{AccessKeys, MOST_KEYS, Store, StoreError, StoreLocation};
 
 /// Answers of `PRAGMA synchronous`.
@@ -264,7 +265,7 @@ async fn a_reader_that_stays_does_not_stop_writing() {
 async fn no_query_reads_a_whole_table() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder.path().join("a.db")).await.unwrap();
-    let check = async |name: &str, sql: &'static str| {
+    let check = async |name: &str, sql: &str| {
         let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
         let rows = sqlx::query(explain).fetch_all(store.read_pool()).await.unwrap();
         let plan: Vec<String> = rows.iter().map(|row| row.get::<String, _>("detail")).collect();
@@ -276,13 +277,27 @@ async fn no_query_reads_a_whole_table() {
     };
     let waiting = check("open_triage", include_str!("../sql/open_triage.sql")).await;
     assert!(waiting.contains("COVERING INDEX triage_waiting"), "{waiting}");
-    check("cached_judgments", include_str!("../sql/cached_judgments.sql")).await;
+    // `project` alone leaves the whole table.
+    for (name, sql, index) in [
+        (
+            "cached_judgments",
+            include_str!("../sql/cached_judgments.sql"),
+            "judgments_cached (project=? AND cache_key=?",
+        ),
+        ("finished_among", include_str!("../sql/finished_among.sql"), "(project=? AND run=? AND case_id=?"),
+        ("texts", include_str!("../sql/texts.sql"), "(project=? AND case_id=?"),
+    ] {
+        for text in SelectIn::of(sql).texts() {
+            let plan = check(name, text).await;
+            assert!(plan.contains(index), "{text}: {plan}");
+        }
+    }
     check("erase_expired_texts", include_str!("../sql/erase_expired_texts.sql")).await;
     check("erase_texts_of_case", include_str!("../sql/erase_texts_of_case.sql")).await;
-    check("erase_texts_of_source", include_str!("../sql/erase_texts_of_source.sql")).await;
+    let of_source = check("erase_texts_of_source", include_str!("../sql/erase_texts_of_source.sql")).await;
+    assert!(of_source.contains("texts_by_source (project=? AND source=?)"), "{of_source}");
     check("complete_idempotency", include_str!("../sql/complete_idempotency.sql")).await;
     check("delete_expired_idempotency", include_str!("../sql/delete_expired_idempotency.sql")).await;
-    check("finished_among", include_str!("../sql/finished_among.sql")).await;
     check("finished_cases", include_str!("../sql/finished_cases.sql")).await;
     check("idempotency", include_str!("../sql/idempotency.sql")).await;
     check("model_facts", include_str!("../sql/model_facts.sql")).await;
@@ -309,7 +324,6 @@ async fn no_query_reads_a_whole_table() {
     check("renew_idempotency", include_str!("../sql/renew_idempotency.sql")).await;
     check("run", include_str!("../sql/run.sql")).await;
     check("runs", include_str!("../sql/runs.sql")).await;
-    check("texts", include_str!("../sql/texts.sql")).await;
     check("verdict", include_str!("../sql/verdict.sql")).await;
     check("verdict_of_case", include_str!("../sql/verdict_of_case.sql")).await;
     check("verdicts_of_run", include_str!("../sql/verdicts_of_run.sql")).await;

@@ -4,7 +4,6 @@ WHERE body IS NOT NULL
     AND (project, case_id, kind, hash, source, panel) IN (
         SELECT project, case_id, kind, hash, source, panel
         FROM texts
-        WHERE project = $2 AND source = $3 AND body IS NOT NULL
-        ORDER BY project, case_id, kind, hash, source, panel
+        WHERE project = $2 AND source = $3 AND source <> '' AND body IS NOT NULL
         LIMIT 500
     )
