@@ -1,6 +1,7 @@
 //! The drop-in endpoint from outside: any OpenAI client names a panel as its model.
 
 mod answers;
+mod decisions;
 mod failures;
 mod names;
 mod pass_on;

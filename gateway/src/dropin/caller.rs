@@ -28,6 +28,8 @@ pub struct CallerRequest {
     /// A case to be judged by the panel's own prompt.
     pub native_case: Option<Value>,
     pub sensitivity: Option<Sensitivity>,
+    /// Settings that the answer repeats, in the names of its route.
+    pub repeated: Map<String, Value>,
 }
 
 /// What a caller wants of the generation; all of it adapted to each judge.
@@ -114,6 +116,7 @@ impl CallerRequest {
             stream,
             native_case,
             sensitivity: wished_sensitivity(&body)?,
+            repeated: Map::new(),
             body,
         })
     }
@@ -249,7 +252,7 @@ pub fn transcript(messages: &[Value]) -> String {
         let role = message.get("role").and_then(Value::as_str).unwrap_or("user");
         let said = match message.get("content") {
             Some(Value::String(text)) => text.clone(),
-            Some(Value::Array(parts)) => parts.iter().map(part).collect::<Vec<_>>().join("\n"),
+            Some(Value::Array(parts)) => parts.iter().map(part_text).collect::<Vec<_>>().join("\n"),
             Some(_) | None => String::new(),
         };
         match message.get("tool_calls").filter(|calls| !calls.is_null()) {
@@ -260,8 +263,10 @@ pub fn transcript(messages: &[Value]) -> String {
     messages.iter().map(text).collect::<Vec<_>>().join("\n\n")
 }
 
-fn part(part: &Value) -> String {
-    match (part.get("text").and_then(Value::as_str), part.get("type").and_then(Value::as_str)) {
+/// One part of a message as people read it; of an image only that it is there.
+pub(super) fn part_text(part: &Value) -> String {
+    let text = part.get("text").or_else(|| part.get("refusal"));
+    match (text.and_then(Value::as_str), part.get("type").and_then(Value::as_str)) {
         (Some(text), _) => text.to_owned(),
         (None, Some(kind)) => format!("[{kind}]"),
         (None, None) => json!(part).to_string(),

@@ -18,6 +18,11 @@ use super::text;
 use super::tree::{Builder, Node};
 use super::voters::Voter;
 
+/// How many of the replies that came so far have a vote.
+pub fn answered(contract: &Contract, members: &[Member]) -> usize {
+    panel::read(contract, members).answered()
+}
+
 /// Folds the replies. Total: whatever stands in them, there is an outcome.
 pub fn fold(contract: &Contract, members: &[Member], policy: &FoldPolicy) -> Folded {
     let panel = panel::read(contract, members);

@@ -11,7 +11,8 @@
 //!    the differing leaves replaced.
 //! 5. `logprobs`: synthetic token probabilities for those who asked.
 //!
-//! Around it: `caller` reads what a client sent, `responses` and `chat` write what is `said` in the form of its route.
+//! Around it: `caller` reads what a client sent, `responses` and `chat` write what is `said` in the form of its route,
+//! `decisions` makes one question of many and shares of votes.
 //!
 //! Pure: no I/O, no clock, no async. Knows nothing of HTTP, providers' stacks and stores.
 
@@ -21,6 +22,7 @@ pub mod caller;
 mod candidates;
 pub mod chat;
 mod contract;
+pub mod decisions;
 mod domain;
 pub mod exchange;
 mod fold;
@@ -50,5 +52,5 @@ mod tests;
 
 pub use self::asked::{Asked, FoldPolicy, Member, OnTie, Reply, ToolCall};
 pub use self::contract::{Contract, Plan};
-pub use self::fold::fold;
+pub use self::fold::{answered, fold};
 pub use self::folded::{Answer, DecidedBy, Folded, LeafKind, LeafVote, Outcome, Reading};

@@ -1,16 +1,37 @@
 //! The Responses API: its requests as chat completions, and an answer in its form, whole or as events.
 
-use providers::chat::Usage;
+use providers::chat::{FinishReason, Usage};
 use serde_json::{Map, Value, json};
 
 use super::caller::{BadRequest, CallerRequest, tokens as cap};
 use super::said::{Called, Envelope, Said, tokens, with};
+
+/// Settings of a request that its answer repeats.
+const REPEATED: [&str; 12] = [
+    "instructions",
+    "max_output_tokens",
+    "max_tool_calls",
+    "metadata",
+    "reasoning",
+    "temperature",
+    "text",
+    "tool_choice",
+    "tools",
+    "top_p",
+    "truncation",
+    "user",
+];
 
 /// A request of `POST /v1/responses` in the form of chat completions.
 pub fn request(body: Value) -> Result<CallerRequest, BadRequest> {
     let Value::Object(mut fields) = body else {
         return Err(BadRequest { message: String::from("the body is no JSON object"), param: None });
     };
+    let repeated = REPEATED.iter().filter_map(|name| {
+        let value = fields.get(*name).filter(|value| !value.is_null())?;
+        Some(((*name).to_owned(), value.clone()))
+    });
+    let repeated: Map<String, Value> = repeated.collect();
     let mut take = |name: &str| fields.shift_remove(name).filter(|value| !value.is_null());
     for stored in ["previous_response_id", "conversation"] {
         if take(stored).is_some() {
@@ -53,43 +74,58 @@ pub fn request(body: Value) -> Result<CallerRequest, BadRequest> {
         ("logprobs", wants_logprobs.then_some(Value::Bool(true))),
     ];
     fields.extend(chat.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
-    CallerRequest::of_chat(Value::Object(fields)).map_err(|bad| match bad.param {
+    let request = CallerRequest::of_chat(Value::Object(fields)).map_err(|bad| match bad.param {
         Some("messages") => BadRequest::of("input", "`input` is missing or empty"),
         _ => bad,
-    })
+    })?;
+    Ok(CallerRequest { repeated, ..request })
 }
 
 /// One item of the input as a message.
-fn message(item: &Value) -> Result<Value, BadRequest> {
+pub(super) fn message(item: &Value) -> Result<Value, BadRequest> {
     let text = |name: &str| item.get(name).and_then(Value::as_str).unwrap_or_default();
     match item.get("type").and_then(Value::as_str).unwrap_or("message") {
         "message" => {
             let content = match item.get("content") {
-                Some(Value::Array(parts)) => parts.iter().map(part).collect(),
-                Some(content) => content.clone(),
+                Some(content) => parts(content),
                 None => return Err(BadRequest::of("input", "a message of `input` has no `content`")),
             };
             let role = item.get("role").cloned().unwrap_or_else(|| json!("user"));
             Ok(json!({"role": role, "content": content}))
         }
-        "function_call" => Ok(json!({
-            "role": "assistant",
-            "content": null,
-            "tool_calls": [{
-                "id": text("call_id"),
-                "type": "function",
-                "function": {"name": text("name"), "arguments": text("arguments")},
-            }],
-        })),
-        "function_call_output" => {
-            Ok(json!({"role": "tool", "tool_call_id": text("call_id"), "content": item.get("output")}))
+        kind @ ("function_call" | "custom_tool_call") => {
+            let arguments = if kind == "function_call" { text("arguments") } else { text("input") };
+            Ok(json!({
+                "role": "assistant",
+                "content": null,
+                "tool_calls": [{
+                    "id": text("call_id"),
+                    "type": "function",
+                    "function": {"name": text("name"), "arguments": arguments},
+                }],
+            }))
+        }
+        "function_call_output" | "custom_tool_call_output" => {
+            let content = item.get("output").map(parts);
+            Ok(json!({"role": "tool", "tool_call_id": text("call_id"), "content": content}))
         }
         other => Err(BadRequest::of("input", format!("items of type `{other}` are not taken in `input`"))),
     }
 }
 
-fn part(part: &Value) -> Value {
+fn parts(content: &Value) -> Value {
+    match content {
+        Value::Array(parts) => parts.iter().map(part).collect(),
+        text => text.clone(),
+    }
+}
+
+pub(super) fn part(part: &Value) -> Value {
     match part.get("type").and_then(Value::as_str) {
+        Some("input_json") => {
+            let data = part.get("data").unwrap_or(&Value::Null);
+            json!({"type": "text", "text": data.to_string()})
+        }
         Some("input_text" | "output_text") => json!({"type": "text", "text": part.get("text")}),
         Some("input_image") => {
             let detail = part.get("detail").map(|detail| ("detail", detail.clone()));
@@ -139,13 +175,28 @@ fn chat_tool_choice(choice: Value) -> Value {
 
 /// The body of `POST /v1/responses`.
 pub fn response(said: &Said, envelope: &Envelope) -> Value {
-    let output: Vec<Value> = output(said, envelope).iter().map(|item| item.json("completed")).collect();
+    let status = status(said);
+    let output: Vec<Value> = output(said, envelope).iter().map(|item| item.json(status)).collect();
     let filled = [
+        ("incomplete_details", cut_by(said).map_or(Value::Null, |reason| json!({"reason": reason}))),
         ("output", Value::Array(output)),
         ("usage", usage(&envelope.usage)),
         ("tribunal", envelope.tribunal.clone()),
     ];
-    with(head(envelope, "completed"), filled)
+    with(head(envelope, status), filled)
+}
+
+/// What ended the answer before its own end, in this API's words.
+fn cut_by(said: &Said) -> Option<&'static str> {
+    match said.finish {
+        FinishReason::Length => Some("max_output_tokens"),
+        FinishReason::ContentFilter => Some("content_filter"),
+        FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Other => None,
+    }
+}
+
+fn status(said: &Said) -> &'static str {
+    if cut_by(said).is_some() { "incomplete" } else { "completed" }
 }
 
 /// The same as the events of a stream, each a name and its data.
@@ -159,10 +210,11 @@ pub fn events(said: &Said, envelope: &Envelope) -> Vec<(&'static str, Value)> {
         let opened = item.empty().json("in_progress");
         events.push(("response.output_item.added", json!({"output_index": index, "item": opened})));
         events.extend(item.events(index));
-        let done = item.json("completed");
+        let done = item.json(status(said));
         events.push(("response.output_item.done", json!({"output_index": index, "item": done})));
     }
-    events.push(("response.completed", json!({"response": response(said, envelope)})));
+    let last = if cut_by(said).is_some() { "response.incomplete" } else { "response.completed" };
+    events.push((last, json!({"response": response(said, envelope)})));
     let numbered = events.into_iter().enumerate().map(|(number, (name, data))| {
         (name, with(data, [("type", json!(name)), ("sequence_number", json!(number))]))
     });
@@ -260,7 +312,7 @@ fn refusal_part(text: &str) -> Value {
 }
 
 fn head(envelope: &Envelope, status: &str) -> Value {
-    json!({
+    let mut head = json!({
         "id": format!("resp_{}", envelope.id),
         "object": "response",
         "created_at": envelope.created_s,
@@ -277,7 +329,11 @@ fn head(envelope: &Envelope, status: &str) -> Value {
         "tools": [],
         "top_p": null,
         "usage": null,
-    })
+    });
+    if let Value::Object(fields) = &mut head {
+        fields.extend(envelope.repeated.clone());
+    }
+    head
 }
 
 fn output(said: &Said, envelope: &Envelope) -> Vec<Item> {
@@ -298,10 +354,14 @@ fn output(said: &Said, envelope: &Envelope) -> Vec<Item> {
     items
 }
 
-fn usage(usage: &Usage) -> Value {
+/// What it took, in the words of this API.
+pub(super) fn usage(usage: &Usage) -> Value {
     json!({
         "input_tokens": usage.prompt_tokens,
-        "input_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "input_tokens_details": {
+            "cached_tokens": usage.cached_tokens,
+            "cache_write_tokens": usage.cache_write_tokens,
+        },
         "output_tokens": usage.completion_tokens,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
         "total_tokens": usage.total_tokens(),
@@ -380,6 +440,37 @@ mod tests {
         );
         let refused = response(&Said::refusal("No."), &envelope());
         assert_eq!(refused["output"][0]["content"], json!([{"type": "refusal", "refusal": "No."}]));
+    }
+
+    #[test]
+    fn an_answer_repeats_the_settings_it_was_given_under() {
+        let sent = json!({
+            "input": "x", "metadata": {"suite": "s"}, "temperature": 0.5, "max_output_tokens": 9, "top_p": null,
+            "text": {"format": {"type": "text"}}, "user": "u", "instructions": "Judge.",
+        });
+        let repeated = request(sent.clone()).unwrap().repeated;
+        let body = response(&weighed(), &Envelope { repeated, ..envelope() });
+        for name in ["metadata", "temperature", "max_output_tokens", "text", "user", "instructions"] {
+            assert_eq!(body[name], sent[name], "{name}");
+        }
+        assert_eq!((&body["top_p"], &body["tools"]), (&Value::Null, &json!([])));
+    }
+
+    #[test]
+    fn an_answer_that_was_cut_is_incomplete() {
+        for (finish, reason) in
+            [(FinishReason::Length, "max_output_tokens"), (FinishReason::ContentFilter, "content_filter")]
+        {
+            let said = Said { finish, ..Said::text("ye") };
+            let body = response(&said, &envelope());
+            assert_eq!(
+                (&body["status"], &body["incomplete_details"]["reason"]),
+                (&json!("incomplete"), &json!(reason))
+            );
+            assert_eq!(body["output"][0]["status"], "incomplete");
+            assert_eq!(events(&said, &envelope()).last().unwrap().0, "response.incomplete");
+        }
+        assert_eq!(response(&Said::text("yes"), &envelope())["incomplete_details"], Value::Null);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The one answer that a caller gets, before it is written in the form of a route.
 
 use providers::chat::{FinishReason, TokenLogprob, TokenLogprobs, Usage};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What the panel, or a judge, says.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +38,8 @@ pub struct Envelope {
     pub usage: Usage,
     /// How often the answer stands in the list of choices.
     pub choices: u32,
+    /// Settings of the request that the answer repeats.
+    pub repeated: Map<String, Value>,
     /// The evidence: votes, disagreement, cost.
     pub tribunal: Value,
 }
@@ -111,6 +113,7 @@ pub(super) mod samples {
             model: String::from("panel"),
             usage: Usage { prompt_tokens: 5, completion_tokens: 2, cached_tokens: 1, ..Usage::default() },
             choices: 1,
+            repeated: Map::new(),
             tribunal: json!({"verdict_id": "v1"}),
         }
     }

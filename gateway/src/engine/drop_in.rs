@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use aggregation::vote::Exclusion;
+use aggregation::vote::{Exclusion, Order};
 use providers::chat::{CallerBody, Usage};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -26,7 +26,7 @@ use super::{Askers, Engine, EngineError, Purse, millis, rows};
 use crate::case::{Candidate, Candidates, Case, CaseId, Sensitivity};
 use crate::dropin::caller::{Sampling, transcript};
 use crate::dropin::exchange::Layout;
-use crate::dropin::{Asked, Contract, FoldPolicy, Folded, OnTie, Outcome, Plan, Reading, fold};
+use crate::dropin::{self, Asked, Contract, FoldPolicy, Folded, OnTie, Outcome, Plan, Reading, fold};
 use crate::judge::Judge;
 use crate::judgment::Judgment;
 use crate::panel::Panel;
@@ -214,7 +214,9 @@ impl Asking {
                 .map(Arc::clone)
                 .collect();
             if next.is_empty() {
-                return Ok(self.fold(quorum, seats, true));
+                // Nothing but a tie changes when nobody else can be asked.
+                let is_tied = matches!(folded.outcome, Outcome::Tied { .. });
+                return Ok(if is_tied { self.fold(quorum, seats, true) } else { folded });
             }
             self.ask(&next, quorum).await?;
         }
@@ -248,7 +250,7 @@ impl Asking {
         let mut until = self.work.deadline;
         let mut has_quorum = false;
         while !waiting.is_empty() {
-            if !has_quorum && answered(&self.fold(quorum, quorum, true)) >= quorum {
+            if !has_quorum && self.have_answered(quorum) {
                 has_quorum = true;
                 until = until.min(Instant::now() + self.work.panel.deadline.grace);
             }
@@ -271,6 +273,12 @@ impl Asking {
             new.sort_by_key(place);
         }
         Ok(())
+    }
+
+    /// Whether so many judges have a vote. Replies are not read before there are enough of them.
+    fn have_answered(&self, quorum: usize) -> bool {
+        let replies = self.parts.iter().filter(|part| part.reply.is_ok() && part.order() == Order::AsGiven);
+        replies.count() >= quorum && dropin::answered(&self.contract, &reply::members(&self.parts)) >= quorum
     }
 
     fn fold(&self, quorum: usize, seats: usize, is_final: bool) -> Folded {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 ///
 /// The author of the text cannot plant the closing marker: the digits depend on the whole text, planted marker
 /// included. The same text always gets the same markers, so caches and repeats are not disturbed.
-pub(super) fn fence(label: &str, text: &str) -> String {
+pub(crate) fn fence(label: &str, text: &str) -> String {
     let hash = blake3::hash(text.as_bytes()).to_hex();
     let id = hash.get(..16).unwrap_or_default();
     let text = neutralise(text);

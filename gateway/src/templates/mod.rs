@@ -18,7 +18,7 @@ use minijinja::{Environment, UndefinedBehavior};
 
 use crate::case::{Case, Mode};
 
-pub(crate) use fence::neutralise;
+pub(crate) use fence::{fence, neutralise};
 pub use form::{answer_key, asked_scale, choices, form, response_schema};
 pub use load::{BUILT_IN, TemplateError, built_in, load};
 pub(crate) use sample::sample_case;

@@ -226,6 +226,7 @@ fn answered(app: &App, request: CallerRequest, passed: Passed) -> Answered {
             model: name,
             usage: usage.unwrap_or_default(),
             choices: 1,
+            repeated: request.repeated,
             tribunal: json!({"model": model, "cost_usd": cost_usd}),
         },
         headers,

@@ -1,6 +1,7 @@
 //! The drop-in endpoint: any OpenAI client names a panel as its model, and gets the panel's answer where one judge's stood.
 
 mod chat;
+mod decisions;
 mod embeddings;
 mod error;
 mod judge;
@@ -35,6 +36,7 @@ pub(super) fn documented() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(chat::create))
         .routes(routes!(responses::create))
+        .routes(routes!(decisions::create))
         .routes(routes!(embeddings::create))
         .routes(routes!(models::list))
         .routes(routes!(models::info))
@@ -47,6 +49,7 @@ pub(super) fn further() -> axum::Router<App> {
         .route("/chat/completions", post(chat::create))
         .route("/v1", post(chat::create))
         .route("/responses", post(responses::create))
+        .route("/decisions", post(decisions::create))
         .route("/embeddings", post(embeddings::create))
         .route("/models", get(models::list))
         .route("/v1/models/{*id}", get(models::show))
@@ -60,7 +63,8 @@ pub(super) fn in_its_form(path: &str, error: ApiError) -> Response {
 }
 
 fn is_drop_in(path: &str) -> bool {
-    const ROUTES: [&str; 5] = ["chat/completions", "responses", "embeddings", "models", "model/info"];
+    const ROUTES: [&str; 6] =
+        ["chat/completions", "responses", "decisions", "embeddings", "models", "model/info"];
     let rest = path.strip_prefix("/v1").unwrap_or(path).trim_start_matches('/');
     path == "/v1" || ROUTES.iter().any(|route| rest == *route || rest.starts_with(&format!("{route}/")))
 }
@@ -89,11 +93,8 @@ async fn answer(
     match &named.target {
         Target::Panel(panel) => {
             let panel = std::sync::Arc::clone(panel);
-            panel::respond(
-                app,
-                panel::Question { caller, in_force, named, panel, request, sensitivity, wire },
-            )
-            .await
+            let question = panel::Question { caller, in_force, named, panel, request, sensitivity };
+            panel::respond(app, question, wire).await
         }
         Target::Judge(judge) => {
             let judge = std::sync::Arc::clone(judge);

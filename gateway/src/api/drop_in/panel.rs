@@ -33,33 +33,44 @@ pub(super) struct Question {
     pub panel: Arc<Panel>,
     pub request: CallerRequest,
     pub sensitivity: Sensitivity,
-    pub wire: Wire,
 }
 
-pub(super) async fn respond(app: App, question: Question) -> Result<Response, DropInError> {
+pub(super) async fn respond(app: App, question: Question, wire: Wire) -> Result<Response, DropInError> {
+    let stream = question.request.stream;
+    let coming = Box::pin(async move {
+        let decided = decide(&app, &question).await?;
+        Ok(answered(&app, &question, decided))
+    });
+    send(coming, wire, stream).await
+}
+
+/// What the panel says, and the verdict that it is kept as.
+pub(super) struct Decided {
+    pub said: Said,
+    pub verdict: CaseVerdict,
+    usage: Usage,
+}
+
+pub(super) async fn decide(app: &App, question: &Question) -> Result<Decided, DropInError> {
     if let Some(missing) = question.in_force.config.missing_keys(&question.panel.name).first() {
         return Err(DropInError::Api(ApiError::MissingKey {
             judge: missing.judge.to_string(),
             source_name: missing.gap.to_string(),
         }));
     }
-    let (wire, stream) = (question.wire, question.request.stream);
-    let coming = Box::pin(async move {
-        let cancel = CancellationToken::new();
-        // Dropped with this future when the client hangs up: unsent calls are dropped, sent ones finish and are recorded.
-        let hang_up = cancel.clone().drop_guard();
-        let answered = match question.request.native_case.clone() {
-            Some(case) => judge_case(&app, &question, case, cancel).await,
-            None => ask(&app, &question, cancel).await,
-        };
-        hang_up.disarm();
-        answered
-    });
-    send(coming, wire, stream).await
+    let cancel = CancellationToken::new();
+    // Dropped with this future when the client hangs up: unsent calls are dropped, sent ones finish and are recorded.
+    let hang_up = cancel.clone().drop_guard();
+    let decided = match question.request.native_case.clone() {
+        Some(case) => judge_case(app, question, case, cancel).await,
+        None => ask(app, question, cancel).await,
+    };
+    hang_up.disarm();
+    decided
 }
 
 /// The panel's judges answer the caller's own prompt.
-async fn ask(app: &App, question: &Question, cancel: CancellationToken) -> Result<Answered, DropInError> {
+async fn ask(app: &App, question: &Question, cancel: CancellationToken) -> Result<Decided, DropInError> {
     let alias = question.named.alias.as_ref();
     let reply = app
         .engine()
@@ -104,7 +115,7 @@ async fn ask(app: &App, question: &Question, cancel: CancellationToken) -> Resul
         }
         Outcome::BelowQuorum { .. } => return Err(below_quorum(&question.named, &verdict, retry_after)),
     };
-    Ok(answered(app, question, said, &verdict, usage))
+    Ok(Decided { said, verdict, usage })
 }
 
 /// The panel judges a case by its own prompt, pairs in both orders; the answer holds its values.
@@ -113,7 +124,7 @@ async fn judge_case(
     question: &Question,
     case: Value,
     cancel: CancellationToken,
-) -> Result<Answered, DropInError> {
+) -> Result<Decided, DropInError> {
     let mut case = Case::try_from(case).map_err(ApiError::InvalidCase)?;
     case.sensitivity = case.sensitivity.max(question.sensitivity);
     for (name, label) in labels(&question.request.body) {
@@ -147,12 +158,13 @@ async fn judge_case(
         .collect();
     let said = Said::text(Value::Object(values).to_string());
     // What its judges spent is in the verdict's cost; their tokens are not summed there.
-    Ok(answered(app, question, said, &verdict, Usage::default()))
+    Ok(Decided { said, verdict, usage: Usage::default() })
 }
 
-fn answered(app: &App, question: &Question, said: Said, verdict: &CaseVerdict, usage: Usage) -> Answered {
+pub(super) fn answered(app: &App, question: &Question, decided: Decided) -> Answered {
+    let Decided { said, verdict, usage } = decided;
     let name = question.request.model.clone().unwrap_or_else(|| question.panel.name.clone());
-    let mut headers = evidence_headers(verdict);
+    let mut headers = evidence_headers(&verdict);
     headers.extend([
         ("x-litellm-call-id", verdict.id.clone()),
         ("x-litellm-model-group", name.clone()),
@@ -165,7 +177,8 @@ fn answered(app: &App, question: &Question, said: Said, verdict: &CaseVerdict, u
         model: name,
         usage,
         choices: question.request.choices,
-        tribunal: evidence(verdict, said.logprobs.is_some()),
+        repeated: question.request.repeated.clone(),
+        tribunal: evidence(&verdict, said.logprobs.is_some()),
     };
     Answered { said, envelope, headers }
 }

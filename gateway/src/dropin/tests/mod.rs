@@ -1,6 +1,7 @@
 //! The core as its callers use it: requests of real clients, replies of judges, one answer.
 
 mod clients;
+mod decisions;
 mod forms;
 mod laws;
 mod tokens;
