@@ -10,30 +10,33 @@ const MAX_ELEMENTS: usize = 2000;
 /// How lists go together. Inner vectors run over the voters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Alignment {
-    /// Each slot holds every voter's index of the element. In order of appearance.
-    Slots(Vec<Vec<Option<usize>>>),
+    /// By what names an element. Each slot holds every voter's index of it, in order of appearance.
+    Named(Vec<Vec<Option<usize>>>),
+    /// By place. Lists of another length have no part in the vote.
+    Placed(Vec<Vec<Option<usize>>>),
     /// They do not: the judges split the text themselves.
     None,
 }
 
-/// By what names an element where that works, else by position.
-pub(super) fn align(lists: &[Option<&Vec<Value>>], weights: &[f64]) -> Alignment {
+/// By what names an element where that works, else by position: the lists of the length that the prompt's own list has
+/// (`listed`), else all of one length, else those of the usual length.
+pub(super) fn align(lists: &[Option<&Vec<Value>>], weights: &[f64], listed: Option<usize>) -> Alignment {
     let given: Vec<&Vec<Value>> = lists.iter().copied().flatten().collect();
     if given.iter().any(|list| list.len() > MAX_ELEMENTS) {
         return Alignment::None;
     }
     let named = element_key(&given);
     if let Some(slots) = named.and_then(|key| by_name(lists, key)).filter(|slots| is_good(slots, &given)) {
-        return Alignment::Slots(slots);
+        return Alignment::Named(slots);
     }
-    if given.windows(2).all(|pair| pair.first().map(|list| list.len()) == pair.last().map(|list| list.len()))
-    {
-        return Alignment::Slots(by_position(lists, given.first().map_or(0, |list| list.len())));
-    }
-    match modal_length(lists, weights).filter(|_| named.is_none()) {
-        Some(length) => Alignment::Slots(by_position(lists, length)),
-        None => Alignment::None,
-    }
+    let is_given = |length: &usize| given.iter().any(|list| list.len() == *length);
+    let length = match given.first().map(|list| list.len()) {
+        Some(first) if given.iter().all(|list| list.len() == first) => Some(first),
+        None => Some(0),
+        Some(_) if named.is_some() => None,
+        Some(_) => listed.filter(is_given).or_else(|| modal_length(lists, weights)),
+    };
+    length.map_or(Alignment::None, |length| Alignment::Placed(by_position(lists, length)))
 }
 
 /// The first field that names every element of every list.
@@ -119,12 +122,15 @@ mod tests {
 
     use super::{Alignment, align};
 
-    fn check(lists: &[Value], expected: Option<&[&[Option<usize>]]>) {
+    type Slots<'s> = &'s [&'s [Option<usize>]];
+
+    fn aligned(lists: &[Value], listed: Option<usize>) -> Alignment {
         let lists: Vec<Option<&Vec<Value>>> = lists.iter().map(Value::as_array).collect();
-        let expected = expected.map_or(Alignment::None, |slots| {
-            Alignment::Slots(slots.iter().map(|slot| slot.to_vec()).collect())
-        });
-        assert_eq!(align(&lists, &vec![1.0; lists.len()]), expected, "{lists:?}");
+        align(&lists, &vec![1.0; lists.len()], listed)
+    }
+
+    fn slots(slots: Slots<'_>) -> Vec<Vec<Option<usize>>> {
+        slots.iter().map(|slot| slot.to_vec()).collect()
     }
 
     #[test]
@@ -132,17 +138,21 @@ mod tests {
         let named = |names: &[&str]| {
             Value::Array(names.iter().map(|name| json!({"claim": name, "ok": true})).collect())
         };
-        check(
-            &[named(&["A b.", "C"]), named(&["c", "a b"])],
-            Some(&[&[Some(0), Some(1)], &[Some(1), Some(0)]]),
-        );
-        check(&[json!([{"v": 1}]), json!([{"v": 2}])], Some(&[&[Some(0), Some(0)]]));
-        check(
-            &[json!([{"v": 1}]), json!([{"v": 2}]), json!([{"v": 1}, {"v": 2}])],
-            Some(&[&[Some(0), Some(0), None]]),
-        );
-        check(&[named(&["a"]), named(&["b", "c"]), named(&["d", "e", "f"])], None);
-        check(&[json!([1]), json!([1, 2])], None);
-        check(&[json!([]), json!([])], Some(&[]));
+        let is_named = |lists: &[Value], expected| {
+            assert_eq!(aligned(lists, None), Alignment::Named(slots(expected)), "{lists:?}");
+        };
+        let is_placed = |lists: &[Value], listed, expected| {
+            assert_eq!(aligned(lists, listed), Alignment::Placed(slots(expected)), "{lists:?}");
+        };
+        is_named(&[named(&["A b.", "C"]), named(&["c", "a b"])], &[&[Some(0), Some(1)], &[Some(1), Some(0)]]);
+        is_placed(&[json!([{"v": 1}]), json!([{"v": 2}])], Some(2), &[&[Some(0), Some(0)]]);
+        let uneven = [json!([{"v": 1}]), json!([{"v": 2}]), json!([{"v": 1}, {"v": 2}])];
+        is_placed(&uneven, None, &[&[Some(0), Some(0), None]]);
+        is_placed(&uneven, Some(2), &[&[None, None, Some(0)], &[None, None, Some(1)]]);
+        is_placed(&uneven, Some(5), &[&[Some(0), Some(0), None]]);
+        is_placed(&[json!([]), json!([])], None, &[]);
+        let strangers = [named(&["a"]), named(&["b", "c"]), named(&["d", "e", "f"])];
+        assert_eq!(aligned(&strangers, Some(3)), Alignment::None);
+        assert_eq!(aligned(&[json!([1]), json!([1, 2])], None), Alignment::None);
     }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::asked::Asked;
 use super::domain::Domains;
+use super::listing;
 use super::prompt;
 use super::schema;
 use super::shape::Shape;
@@ -23,6 +24,8 @@ pub struct Contract {
     pub(super) form: Form,
     pub(super) tools: Vec<Tool>,
     pub(super) domains: Domains,
+    /// How many things the prompt lists for a verdict each.
+    pub(super) listed: Option<usize>,
     /// `None`: no logprobs. Else how many alternatives at a verdict.
     pub(super) top_logprobs: Option<usize>,
     pub(super) max_tokens: Option<u32>,
@@ -85,6 +88,7 @@ impl Contract {
         Self {
             form: form(asked, &tools, &texts),
             domains: Domains::of(&texts),
+            listed: listing::length(&texts),
             tools,
             top_logprobs: asked.wants_logprobs.then_some(alternatives),
             max_tokens: asked.max_tokens,

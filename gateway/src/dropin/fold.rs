@@ -35,8 +35,13 @@ pub fn fold(contract: &Contract, members: &[Member], policy: &FoldPolicy) -> Fol
     }
     let weights: Vec<f64> = panel.voters.iter().map(|voter| voter.weight).collect();
     let values: Vec<Option<&Value>> = panel.voters.iter().map(|voter| Some(&voter.value)).collect();
-    let mut builder =
-        Builder { weights: &weights, domains: &contract.domains, leaves: Vec::new(), pairs: Vec::new() };
+    let mut builder = Builder {
+        weights: &weights,
+        domains: &contract.domains,
+        listed: contract.listed,
+        leaves: Vec::new(),
+        pairs: Vec::new(),
+    };
     let node = builder.build("", "", &panel.structure.shape, &values, 0);
     let mut leaves = builder.leaves;
     let escalated = match settle(&mut leaves, policy, answered) {

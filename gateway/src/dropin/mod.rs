@@ -29,6 +29,7 @@ mod fold;
 mod folded;
 mod infer;
 mod leaf;
+mod listing;
 mod logprobs;
 mod number;
 mod panel;

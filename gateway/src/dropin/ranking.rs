@@ -3,7 +3,7 @@
 use aggregation::disagreement::mean_distance;
 use serde_json::{Number, Value};
 
-use super::align;
+use super::align::{self, Alignment};
 use super::folded::{DecidedBy, LeafKind};
 use super::leaf::Leaf;
 use super::shape::Shape;
@@ -35,7 +35,10 @@ pub(super) fn rank(
     weights: &[f64],
     leaves: &mut Vec<Leaf>,
 ) -> Option<Ranked> {
-    let align::Alignment::Slots(slots) = align::align(lists, weights) else { return None };
+    let slots = match align::align(lists, weights, None) {
+        Alignment::Named(slots) | Alignment::Placed(slots) => slots,
+        Alignment::None => return None,
+    };
     let element =
         |voter: usize, index: usize| lists.get(voter).copied().flatten().and_then(|list| list.get(index));
     let places: Vec<Vec<f64>> = lists.iter().map(|list| places(list.as_deref(), &place_key)).collect();

@@ -54,6 +54,8 @@ pub(super) struct Slot {
 pub(super) struct Builder<'b> {
     pub(super) weights: &'b [f64],
     pub(super) domains: &'b Domains,
+    /// How many things the prompt lists for a verdict each.
+    pub(super) listed: Option<usize>,
     pub(super) leaves: Vec<Leaf>,
     /// Leaves of a pass and the score beside it.
     pub(super) pairs: Vec<(usize, usize)>,
@@ -147,8 +149,14 @@ impl Builder<'_> {
         let has_it = |object: Option<&Value>| object.is_some_and(|object| object.get(key).is_some());
         let (objects, weights): (Vec<_>, Vec<_>) =
             objects.iter().zip(self.weights).filter(|(object, _)| object.is_some()).unzip();
-        Builder { weights: &weights, domains: self.domains, leaves: Vec::new(), pairs: Vec::new() }
-            .prevails(&objects, has_it)
+        Builder {
+            weights: &weights,
+            domains: self.domains,
+            listed: None,
+            leaves: Vec::new(),
+            pairs: Vec::new(),
+        }
+        .prevails(&objects, has_it)
     }
 
     fn pair(&mut self, entries: &[Entry]) {
@@ -173,14 +181,15 @@ impl Builder<'_> {
         if !is_labels && !element.holds_verdict("") {
             return Node::Own;
         }
-        let Alignment::Slots(aligned) = align::align(&lists, self.weights) else {
-            return self.whole_list(path, element, &lists);
+        let aligned = match align::align(&lists, self.weights, self.listed) {
+            Alignment::Named(slots) => {
+                slots.into_iter().filter(|slot| self.is_shared(slot, &lists)).collect()
+            }
+            Alignment::Placed(slots) => slots,
+            Alignment::None => return self.whole_list(path, element, &lists),
         };
         let mut slots = Vec::new();
         for elements in aligned {
-            if !self.is_shared(&elements, &lists) {
-                continue;
-            }
             let own: Vec<Option<&Value>> =
                 lists.iter().zip(&elements).map(|(list, index)| (*list)?.get((*index)?)).collect();
             let first = self.leaves.len();
@@ -192,7 +201,6 @@ impl Builder<'_> {
 
     /// Whether most of those who gave a usable list have this element.
     fn is_shared(&self, elements: &[Option<usize>], lists: &[Option<&Vec<Value>>]) -> bool {
-        // By position, lists of another length have no part in the vote.
         let is_given = |voter: usize| lists.get(voter).is_some_and(Option::is_some);
         let weigh = |is_counted: &dyn Fn(usize, &Option<usize>) -> bool| -> f64 {
             let counted =

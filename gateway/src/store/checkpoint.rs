@@ -13,8 +13,13 @@ use super::dialect::Checkpoints;
 /// Least time between two checkpoints.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// A log longer than this is cut to nothing; readers that are still in it are waited for.
-const LONGEST_WAL_BYTES: u64 = 64 * 1024 * 1024;
+/// A log of more frames (a page of 4 KiB each) is written from its beginning again.
+const MOST_FRAMES: i64 = 16 * 1024;
+
+/// Writers wait while the log starts again. A reader that is in it for longer is not waited for: the next checkpoint
+/// tries again.
+const START_AGAIN: &str =
+    "PRAGMA busy_timeout = 100; PRAGMA wal_checkpoint(RESTART); PRAGMA busy_timeout = 5000;";
 
 /// Runs until `stop`; `written` is notified after each commit.
 pub(super) async fn run(checkpoints: Checkpoints, written: Arc<Notify>, stop: CancellationToken) {
@@ -23,7 +28,7 @@ pub(super) async fn run(checkpoints: Checkpoints, written: Arc<Notify>, stop: Ca
             () = stop.cancelled() => break,
             () = written.notified() => {}
         }
-        match shorten(&checkpoints, LONGEST_WAL_BYTES).await {
+        match shorten(&checkpoints, MOST_FRAMES).await {
             Ok(()) => {}
             // The store is closing, and its last connection writes the log back.
             Err(sqlx::Error::PoolClosed) => break,
@@ -36,12 +41,14 @@ pub(super) async fn run(checkpoints: Checkpoints, written: Arc<Notify>, stop: Ca
     }
 }
 
-/// Copies what it can without waiting for anyone; cuts the log only when it has grown too long or must not stay.
-async fn shorten(checkpoints: &Checkpoints, longest_bytes: u64) -> Result<(), sqlx::Error> {
-    checkpoints.pool.execute("PRAGMA wal_checkpoint(PASSIVE)").await?;
-    let length_bytes = tokio::fs::metadata(&checkpoints.wal).await.map_or(0, |wal| wal.len());
-    if length_bytes > longest_bytes || checkpoints.is_owed.load(Ordering::Acquire) {
+/// Copies what it can without waiting for anyone. A log that has grown too long starts again, in a file that keeps its
+/// length: to cut it holds writers up for many times longer. It is cut when it must not stay.
+async fn shorten(checkpoints: &Checkpoints, most_frames: i64) -> Result<(), sqlx::Error> {
+    let row = checkpoints.pool.fetch_one("PRAGMA wal_checkpoint(PASSIVE)").await?;
+    if checkpoints.is_owed.load(Ordering::Acquire) {
         truncate(checkpoints).await?;
+    } else if row.try_get::<i64, _>(1)? > most_frames {
+        checkpoints.pool.execute(START_AGAIN).await?;
     }
     Ok(())
 }
@@ -63,18 +70,29 @@ mod tests {
     use crate::store::{StoreLocation, migrations};
 
     #[tokio::test]
-    async fn a_log_that_is_too_long_is_cut() {
+    async fn a_log_that_is_too_long_starts_again_in_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let location = StoreLocation::Sqlite(folder.path().join("a.db"));
         let pools = Pools::connect(&location).await.unwrap();
         migrations::migrate(&pools, &location).await.unwrap();
         let checkpoints = pools.checkpoints.unwrap();
-        let length = || std::fs::metadata(&checkpoints.wal).unwrap().len();
-        assert!(length() > 0, "commits do not checkpoint");
-        shorten(&checkpoints, u64::MAX).await.unwrap();
-        assert!(length() > 0, "a short log stays as it is");
-        shorten(&checkpoints, 1).await.unwrap();
-        assert_eq!(length(), 0);
+        let length = || std::fs::metadata(folder.path().join("a.db-wal")).unwrap().len();
+        let frames = async || {
+            let row = checkpoints.pool.fetch_one("PRAGMA wal_checkpoint(PASSIVE)").await.unwrap();
+            row.get::<i64, _>(1)
+        };
+        let write = async |number: u8| {
+            let statement = format!("PRAGMA user_version = {number}");
+            pools.writer.execute(sqlx::AssertSqlSafe(statement)).await.unwrap();
+        };
+        write(1).await;
+        let length_before = length();
+        assert!(length_before > 0, "commits do not checkpoint");
+        shorten(&checkpoints, i64::MAX).await.unwrap();
+        assert!(frames().await > 0, "a short log stays as it is");
+        shorten(&checkpoints, 0).await.unwrap();
+        write(2).await;
+        assert_eq!((frames().await, length()), (1, length_before));
     }
 
     #[tokio::test]
@@ -85,13 +103,13 @@ mod tests {
         migrations::migrate(&pools, &location).await.unwrap();
         let checkpoints = pools.checkpoints.unwrap();
         checkpoints.pool.execute("PRAGMA busy_timeout = 0").await.unwrap();
-        let length = || std::fs::metadata(&checkpoints.wal).unwrap().len();
+        let length = || std::fs::metadata(folder.path().join("a.db-wal")).unwrap().len();
         let mut reader = pools.readers.begin().await.unwrap();
         reader.execute("SELECT id FROM runs").await.unwrap();
         truncate(&checkpoints).await.unwrap();
         assert!(length() > 0);
         reader.rollback().await.unwrap();
-        shorten(&checkpoints, u64::MAX).await.unwrap();
+        shorten(&checkpoints, i64::MAX).await.unwrap();
         assert_eq!(length(), 0);
     }
 }

@@ -1,7 +1,6 @@
 //! What differs between SQLite and Postgres: connections, transactions and durability, and nothing else.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -61,7 +60,6 @@ pub(super) struct Pools {
 #[derive(Debug, Clone)]
 pub(super) struct Checkpoints {
     pub(super) pool: AnyPool,
-    pub(super) wal: PathBuf,
     /// Texts were erased and a reader kept the log from being cut: it still has them.
     pub(super) is_owed: Arc<AtomicBool>,
 }
@@ -132,7 +130,6 @@ async fn sqlite(location: &StoreLocation, path: &Path) -> Result<Pools, StoreErr
     let checkpoints = sqlite_pool(1).after_connect(|connection, _| prepare(connection, SQLITE_CHECKPOINTER));
     let checkpoints = Checkpoints {
         pool: checkpoints.connect_lazy_with(options),
-        wal: with_suffix(&path, "-wal"),
         is_owed: Arc::new(AtomicBool::new(false)),
     };
     Ok(Pools { dialect: Dialect::Sqlite, writer, readers, checkpoints: Some(checkpoints), writes_through })
@@ -207,12 +204,6 @@ fn sqlite_url(path: &Path) -> String {
         }
     }
     url
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 #[cfg(test)]

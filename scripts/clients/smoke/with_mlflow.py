@@ -48,4 +48,26 @@ for kind, is_approved in {
         return report.expect(is_approved(found.value), [found.value, found.rationale])
 
 
+# docs: begin decisions
+judge = make_judge(
+    name="right",
+    instructions="Is {{ outputs }} the right answer to {{ inputs }}?",
+    model="openai:/panel",
+    feedback_value_type=bool,
+    model_api="decisions",
+    # Here it is the address as the SDK takes it.
+    base_url=os.environ["OPENAI_BASE_URL"],
+)
+# docs: end
+
+
+@report.step("decisions")
+def _():
+    if not report.IS_TRIBUNAL:
+        return "not of a single judge"
+    found = judge(**CASE)
+    assert found.error is None, found.error
+    return report.expect(found.value is True, found.metadata)
+
+
 report.end()

@@ -76,6 +76,17 @@ await step('responses', async () => {
   const answer = await judge.responses.create({ model: 'gpt-5-mini', input: CASE + 'Is it correct? Answer yes or no.' });
   return expect(/^yes$/i.test(answer.output_text.trim()), answer.output_text);
 });
+if (process.env.JUDGES !== 'direct') {
+  await step('decisions', async () => {
+    const questions = [
+      { type: 'predicate', name: 'right', instructions: 'The submission is right.' },
+      { type: 'choice', instructions: 'How is it put?', choices: [{ value: 'good' }, { value: 'bad' }] },
+    ];
+    const [predicate, choice] = (await judge.decisions.create({ model: 'panel', input: CASE, questions })).answers;
+    const total = choice.probabilities.reduce((sum, one) => sum + one.probability, 0);
+    return expect(predicate.probability > 0.5 && choice.choice === 'good' && Math.abs(total - 1) < 1e-9, [predicate, choice]);
+  });
+}
 await step('models', async () => (await judge.models.list()).data.map((model) => model.id));
 
 console.log('VERDICT ' + JSON.stringify(read));

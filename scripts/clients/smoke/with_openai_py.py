@@ -153,6 +153,34 @@ def _():
     return report.expect(found.verdict == "correct" and found.score >= 3, found.model_dump())
 
 
+if report.IS_TRIBUNAL:
+    # docs: begin decisions
+    decision = judge.decisions.create(
+        model="panel",
+        input="Question: What is the capital of Peru?\nAnswer: It is Lima.",
+        questions=[
+            {"type": "predicate", "name": "right", "instructions": "The answer is right."},
+            {
+                "type": "score",
+                "name": "quality",
+                "instructions": "How good is the answer?",
+                "levels": [{"label": "bad"}, {"label": "middling"}, {"label": "good"}],
+            },
+        ],
+    )
+    print(decision.answers[0].probability, decision.answers[1].score)
+    # docs: end
+
+    @report.step("decisions")
+    def _():
+        predicate, score = decision.answers
+        found = [predicate.probability, score.score, [share.probability for share in score.probabilities]]
+        # Two of three judges approve.
+        exact = not report.IS_SCRIPTED_PANEL or abs(predicate.probability - 2 / 3) < 1e-9
+        assert abs(sum(found[2]) - 1) < 1e-9 and decision.usage.total_tokens > 0, found
+        return report.expect(exact and predicate.probability > 0.5 and score.score > 1, found)
+
+
 @report.step("models")
 def _():
     names = [model.id for model in judge.models.list()]

@@ -166,8 +166,9 @@ fn verdicts_without_names_go_by_position() {
     let of = |verdicts: &[&str]| json!({"verdicts": verdicts.iter().map(|v| json!({"verdict": v})).collect::<Vec<_>>()});
     let panel = folded_json(&asked(""), &[of(&["yes", "no"]), of(&["no", "no"]), of(&["yes", "yes"])]);
     assert_eq!(panel, of(&["yes", "no"]));
-    let panel = folded_json(&asked(""), &[of(&["no"]), of(&["yes", "no"]), of(&["yes", "no"])]);
-    assert_eq!(panel, of(&["yes", "no"]));
+    let uneven = [of(&["no"]), of(&["yes", "no"]), of(&["yes", "no"])];
+    assert_eq!(folded_json(&asked(""), &uneven), of(&["yes", "no"]));
+    assert_eq!(folded_json(&asked("Statements: ['Lima is the capital.']"), &uneven), of(&["no"]));
 }
 
 #[test]
