@@ -9,6 +9,7 @@ use super::repair;
 
 const MAX_GROUPS: usize = 96;
 const MAX_LABELS: usize = 24;
+const LONGEST_LABEL: usize = 40;
 /// Where scales begin, and where they end beyond ten. Other ranges are about something else.
 const COMMON_STARTS: [f64; 3] = [-1.0, 0.0, 1.0];
 const COMMON_ENDS: [f64; 2] = [20.0, 100.0];
@@ -101,7 +102,11 @@ impl Domains {
         for offer in pattern.find_iter(text) {
             let labels = LABEL.find_iter(offer.as_str()).map(|label| label.as_str());
             let labels = labels.filter(|label| !matches!(*label, "or" | "and" | "oder"));
-            self.add(labels.map(|label| label.trim_matches(['"', '\'', '`', '“', '”']).to_owned()).collect());
+            let labels: Vec<String> =
+                labels.map(|label| label.trim_matches(['"', '\'', '`', '“', '”']).to_owned()).collect();
+            if labels.iter().all(|label| label.chars().count() <= LONGEST_LABEL) {
+                self.add(labels);
+            }
         }
     }
 
@@ -139,7 +144,8 @@ fn pattern(text: &str) -> Regex {
 
 static OFFERED_TOGETHER: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let quoted = r#"(?:"[^"\n]{1,40}"|'[^'\n]{1,40}'|`[^`\n]{1,40}`|“[^”\n]{1,40}”)"#;
-    let word = r"[\p{L}\p{N}][\p{L}\p{N}_+-]{0,30}";
+    // Why: a bounded repetition of a Unicode class compiles to megabytes; lengths are looked at afterwards.
+    let word = r"[\p{L}\p{N}][\p{L}\p{N}_+-]*";
     vec![
         pattern(&format!(r"{quoted}(?:\s*(?:,|\||/|;)?\s*(?:or|and)?\s*{quoted})+")),
         pattern(&format!(r"\b{word}(?:, ?{word})*,? (?:or|oder) {word}\b")),

@@ -52,6 +52,8 @@ pub(super) struct Place {
 const VERDICT: &str = "verdict";
 /// A label has at most so many characters.
 const MAX_LABEL: usize = 40;
+/// Characters of what stands before the colon.
+const LONGEST_KEY: usize = 31;
 /// A longer reply is not searched for the one label that it may hold.
 const MAX_SENTENCE: usize = 240;
 
@@ -159,7 +161,9 @@ fn statements(own: &str) -> Vec<Place> {
 }
 
 fn marks(own: &str) -> Vec<Place> {
-    MARK.captures_iter(own).filter_map(|found| captured(&found, 1, "verdicts")).collect()
+    let is_mark =
+        |found: &Captures| found.get(1).is_some_and(|mark| (3..=25).contains(&mark.as_str().chars().count()));
+    MARK.captures_iter(own).filter(is_mark).filter_map(|found| captured(&found, 1, "verdicts")).collect()
 }
 
 /// Every tag that names a verdict; the last of each name.
@@ -177,7 +181,8 @@ fn lines(own: &str) -> Vec<Place> {
         let key = found.get(1)?.as_str().trim();
         let value = found.get(2).or_else(|| found.get(3))?;
         let place = place(key, value.range(), value.as_str(), found.get(0)?.end());
-        (!words::is_reason(key) && is_short(&place.text)).then_some(place)
+        let is_key = key.chars().count() <= LONGEST_KEY && !words::is_reason(key);
+        (is_key && is_short(&place.text)).then_some(place)
     });
     last_of_each(keyed)
 }
