@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{CHAT, asking, question, schema, served, verdict};
+use crate::support::gateway::store_path;
 use crate::support::judges::Judges;
 use crate::support::panel::{NOWHERE, panel};
 
@@ -28,6 +29,27 @@ async fn a_verdict_is_kept_with_its_votes_and_shown_to_people_where_there_is_a_c
     assert!(judgments.iter().all(|row| row.criterion == "reply" && row.outcome.is_ok()));
     let hashes: Vec<String> = judgments.iter().filter_map(|row| row.reply_hash.clone()).collect();
     assert_eq!(stored.texts(&case, &hashes).await.len(), 3, "each reply as it came");
+}
+
+#[tokio::test]
+async fn what_a_client_says_of_its_request_is_kept_with_the_case_and_no_judge_sees_it() {
+    let served = served(json!({}), Judges::saying("yes", "yes", "no")).await;
+    let said = json!({"metadata": {"suite": "nightly-7"}, "tags": ["pr-12"], "user": "ci-bot"});
+    let answer = served.post(CHAT, &asking(said)).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let labels = [r#""suite":"nightly-7""#, r#""tags":["pr-12"]"#, r#""user":"ci-bot""#];
+    for sent in served.gateway.asked().of("ann") {
+        let sent = format!("{:?}", sent.caller);
+        assert!(
+            sent.contains("Is it right?")
+                && !["nightly-7", "pr-12", "ci-bot"].iter().any(|own| sent.contains(own))
+        );
+    }
+    let folder = served.gateway.close().await.close().await;
+    let kept = std::fs::read(store_path(&folder)).unwrap();
+    for label in labels {
+        assert!(kept.windows(label.len()).any(|bytes| bytes == label.as_bytes()), "{label}");
+    }
 }
 
 #[tokio::test]
