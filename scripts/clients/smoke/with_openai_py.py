@@ -178,7 +178,7 @@ if report.IS_TRIBUNAL:
         # Two of three judges approve.
         exact = not report.IS_SCRIPTED_PANEL or abs(predicate.probability - 2 / 3) < 1e-9
         assert abs(sum(found[2]) - 1) < 1e-9 and decision.usage.total_tokens > 0, found
-        return report.expect(exact and predicate.probability > 0.5 and score.score > 1, found)
+        return report.expect(exact and predicate.probability > 0.5 and score.score >= 1, found)
 
 
 @report.step("models")
