@@ -23,8 +23,8 @@ fn asked() -> Value {
     })
 }
 
-fn with_questions(questions: Value) -> Value {
-    json!({"model": "panel", "input": "x", "questions": questions})
+fn with_questions(questions: impl Into<Value>) -> Value {
+    json!({"model": "panel", "input": "x", "questions": questions.into()})
 }
 
 /// Every judge's object, folded, and the answers that come of it.
@@ -211,7 +211,7 @@ fn question() -> impl Strategy<Value = (Value, Vec<Value>)> {
 proptest! {
     #[test]
     fn every_question_is_answered_by_the_shares_of_its_own_votes(asked in proptest::collection::vec(question(), 1..6)) {
-        let body = with_questions(asked.iter().map(|(question, _)| question.clone()).collect());
+        let body = with_questions(asked.iter().map(|(question, _)| question.clone()).collect::<Vec<_>>());
         let (_, questions) = request(body.clone()).unwrap();
         let replies: Vec<Value> = (0..5)
             .map(|judge| {
@@ -223,7 +223,10 @@ proptest! {
         for (answer, (question, said)) in answers.iter().zip(&asked) {
             prop_assert_eq!(&answer["type"], &question["type"], "{}", answer);
             prop_assert_eq!(&answer["name"], &question["name"]);
-            let share = |wanted: Value| said.iter().filter(|vote| **vote == wanted).count() as f64 / 5.0;
+            let share = |wanted: Value| {
+                let count = said.iter().filter(|vote| **vote == wanted).count();
+                f64::from(u8::try_from(count).unwrap()) / 5.0
+            };
             match answer["probabilities"].as_array() {
                 None => prop_assert_eq!(answer["probability"].as_f64(), Some(share(json!(true)))),
                 Some(shares) => for one in shares {
