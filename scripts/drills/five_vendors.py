@@ -214,7 +214,8 @@ class Flapping(Vendor):
 
 
 class Cutting(Vendor):
-    """Half answers, no answers, an error inside a 200; always for some cases."""
+    """Half answers, no answers, an error inside a 200; always for some cases. Never so many of those on their way at once
+    that five outages come in a row, which would open the breaker."""
 
     reasons, may_miss = ("unavailable",), 0.2
 
@@ -223,7 +224,7 @@ class Cutting(Vendor):
             return half
         if attempt > 1:
             return good
-        return {1: half, 4: nothing, 8: reset, 11: error_in_200}.get(number % 15, good)
+        return {1: half, 9: nothing, 17: reset, 25: error_in_200}.get(number % 32, good)
 
 
 class Dead(Vendor):
