@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
-use sqlx::{Connection, Executor, SqlStr};
+use sqlx::{Connection, SqlStr};
 
 use super::dialect::{Dialect, Pools};
 use super::{StoreError, StoreLocation};
@@ -16,8 +16,12 @@ const MIGRATIONS: [(i64, &str, &str); 5] = [
     (5, "access keys", include_str!("migrations/0005_access_keys.sql")),
 ];
 
+/// Postgres counts by itself.
+const OF_SQLITE: [(i64, &str, &str); 1] =
+    [(6, "statistics", include_str!("migrations/0006_sqlite_statistics.sql"))];
+
 pub(super) async fn migrate(pools: &Pools, location: &StoreLocation) -> Result<(), StoreError> {
-    let newest = MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or_default();
+    let newest = MIGRATIONS.iter().chain(&OF_SQLITE).map(|(version, ..)| *version).max().unwrap_or_default();
     run(pools).await.map_err(|error| match error {
         MigrateError::VersionMissing(found) if found > newest => {
             StoreError::NewerSchema { location: location.to_string(), found, known: newest }
@@ -27,14 +31,17 @@ pub(super) async fn migrate(pools: &Pools, location: &StoreLocation) -> Result<(
 }
 
 async fn run(pools: &Pools) -> Result<(), MigrateError> {
-    let migrator = Migrator::with_migrations(MIGRATIONS.map(migration).to_vec());
+    let mut migrations = MIGRATIONS.map(migration).to_vec();
+    if pools.dialect == Dialect::Sqlite {
+        migrations.extend(OF_SQLITE.map(migration));
+    }
+    let migrator = Migrator::with_migrations(migrations);
     let mut connection = pools.writer.acquire().await?;
     match pools.dialect {
         // Why: on SQLite the migrator takes no lock of its own, and two programs may open a new file at once.
         Dialect::Sqlite => {
             let mut transaction = connection.begin_with(pools.dialect.begin_write()).await?;
             migrator.run_direct(None, &mut *transaction, false).await?;
-            transaction.execute(include_str!("sql/statistics_sqlite.sql")).await?;
             transaction.commit().await?;
             Ok(())
         }
