@@ -83,6 +83,9 @@ async fn a_key_may_be_for_one_judge() {
     assert_eq!(post(&served, CHAT, &key, &question("one")).await.status, 200);
     assert_eq!(post(&served, CHAT, &key, &question("judge/ann")).await.status, 403);
     assert_eq!(post(&served, CHAT, &key, &question("default")).await.status, 403);
+    let decision = json!({"model": "default", "input": "x", "questions": [{"type": "predicate", "instructions": "It is so."}]});
+    assert_eq!(post(&served, "/v1/decisions", &key, &decision).await.status, 403);
+    assert_eq!(served.post("/v1/decisions", &decision).await.json()["error"]["code"], "invalid_api_key");
     assert_eq!(served.gateway.asked().names(), ["cid"]);
 }
 
@@ -105,6 +108,12 @@ async fn what_a_confidential_key_sends_is_confidential() {
         let refused = post(&served, path, &key, &body).await;
         assert_eq!((refused.status, &refused.json()["error"]["code"]), (403, &json!("perimeter")), "{path}");
     }
+    let decision = json!({"model": "default", "input": "x", "questions": [{"type": "predicate", "instructions": "It is so."}]});
+    assert_eq!(
+        post(&served, "/v1/decisions", &key, &decision).await.status,
+        503,
+        "the two inside gave no decision"
+    );
     let cases = json!({"cases": [{"id": "r1", "input": "x", "output": "y", "sensitivity": "public"}]});
     let begun = post(&served, "/v1/runs", &key, &cases).await;
     assert_eq!(begun.status, 202, "{}", begun.text);
