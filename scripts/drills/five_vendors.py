@@ -214,17 +214,17 @@ class Flapping(Vendor):
 
 
 class Cutting(Vendor):
-    """Half answers, no answers, an error inside a 200; always for some cases. Never so many of those on their way at once
-    that five outages come in a row, which would open the breaker."""
+    """Half answers, no answers, an error inside a 200; always for some cases. So seldom that five outages hardly ever come in a
+    row, which would open the breaker."""
 
     reasons, may_miss = ("unavailable",), 0.2
 
     def script(self, number, attempt, now):
-        if number % 40 == 13:
+        if number % 100 == 13:
             return half
         if attempt > 1:
             return good
-        return {1: half, 9: nothing, 17: reset, 25: error_in_200}.get(number % 32, good)
+        return {1: half, 17: nothing, 33: reset, 49: error_in_200}.get(number % 64, good)
 
 
 class Dead(Vendor):
