@@ -113,7 +113,11 @@ fn questions(given: Option<&Value>, images: &mut Vec<Value>) -> Result<Vec<Quest
     let mut questions = Vec::with_capacity(given.len());
     for (index, one) in given.iter().enumerate() {
         let bad = |what: String| BadRequest::of("questions", format!("`questions[{index}]`: {what}"));
-        let name = one.get("name").and_then(Value::as_str).map(str::to_owned);
+        let name = match one.get("name") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(name)) => Some(name.clone()),
+            Some(_) => return Err(bad(String::from("`name` is no text"))),
+        };
         let kind = kind(one).map_err(bad)?;
         let instructions = instructions(one, images).map_err(bad)?;
         let own = name.clone().filter(|name| is_key(name) && !keys.contains(name));
@@ -173,22 +177,19 @@ fn choices(given: &[Value]) -> Result<Vec<Choice>, String> {
         if choices.iter().any(|other| other.value == *value) {
             return Err(format!("the choice {value} stands twice"));
         }
-        let said = match value {
+        let mut said = match value {
             Value::Bool(_) if are_flags => value.clone(),
             Value::Bool(flag) => Value::String(flag.to_string()),
             Value::String(text) => Value::String(text.clone()),
             _ => return Err(String::from("the `value` of a choice is neither a text nor true or false")),
         };
         // A text and a flag that read alike are two choices.
-        let is_taken = choices.iter().any(|other| other.said == said);
-        let said = if is_taken { json!(format!("{} (2)", text_of(&said))) } else { said };
+        while choices.iter().any(|other| other.said == said) {
+            said = json!(format!("{} (2)", said.as_str().unwrap_or_default()));
+        }
         choices.push(Choice { value: value.clone(), said, description: description(choice) });
     }
     Ok(choices)
-}
-
-fn text_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn description(option: &Value) -> Option<String> {

@@ -1,34 +1,28 @@
 //! How many things a prompt lists for the judges to give verdicts on: the last list of texts in it. Lists without names
 //! are matched by place, and a judge that gives another number of verdicts cannot be placed.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::prompt::PromptText;
 use super::words;
 
-/// Brackets at which a list may begin.
-const MAX_OPENINGS: usize = 256;
 /// A longer list is not counted.
 const MAX_ITEMS: usize = 2000;
-
-/// `1. `, `2) `, `3: ` at the beginning of a line.
-static NUMBERED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^\s{0,8}\(?([0-9]{1,4})[.):]\s+\S").ok());
 
 /// The length of the last list that is no part of a schema; `None` where there is none.
 pub(super) fn length(texts: &[PromptText]) -> Option<usize> {
     texts.iter().rev().find_map(|prompt| in_brackets(&prompt.text).or_else(|| numbered(&prompt.text)))
 }
 
-/// `["…", "…"]` as JSON or Python write it.
+/// `["…", "…"]` as JSON or Python write it. Read from the beginning, so that a bracket within an item opens no list.
 fn in_brackets(text: &str) -> Option<usize> {
-    let openings = text.rmatch_indices('[').take(MAX_OPENINGS);
-    openings.filter(|(at, _)| !is_of_schema(text.get(..*at).unwrap_or_default())).find_map(|(at, _)| {
-        let list = text.get(at + 1..)?;
-        count(list)
-    })
+    let (mut found, mut rest) = (None, text);
+    while let Some((before, list)) = rest.split_once('[') {
+        rest = list;
+        if let Some((items, after)) = counted(list) {
+            rest = after;
+            found = if is_of_schema(before) { found } else { Some(items) };
+        }
+    }
+    found
 }
 
 /// `"required": [` and `"enum": [` list names and labels.
@@ -38,19 +32,17 @@ fn is_of_schema(before: &str) -> bool {
     key.is_some_and(|key| ["required", "enum", "type", "examples"].iter().any(|word| key.ends_with(word)))
 }
 
-/// How many quoted texts stand before the closing bracket.
-fn count(list: &str) -> Option<usize> {
+/// How many quoted texts stand before the closing bracket, and what follows it.
+fn counted(list: &str) -> Option<(usize, &str)> {
     let mut rest = list.trim_start();
     for items in 1..=MAX_ITEMS {
         rest = quoted(rest)?.trim_start();
-        match rest.strip_prefix(',') {
-            // A comma may stand before the end.
-            Some(after) => match after.trim_start() {
-                after if after.starts_with(']') => return Some(items),
-                after => rest = after,
-            },
-            None => return rest.starts_with(']').then_some(items),
+        // A comma may stand before the end.
+        let after = rest.strip_prefix(',').map(str::trim_start);
+        if let Some(end) = after.unwrap_or(rest).strip_prefix(']') {
+            return Some((items, end));
         }
+        rest = after?;
     }
     None
 }
@@ -72,13 +64,11 @@ fn quoted(text: &str) -> Option<&str> {
 
 /// The last run of lines numbered from 1 under a line such as `Statements:`. Other numbered lines are instructions.
 fn numbered(text: &str) -> Option<usize> {
-    let pattern = NUMBERED.as_ref()?;
     let (mut found, mut run) = (None, None);
     let mut heading = "";
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let number = pattern.captures(line).and_then(|captures| captures.get(1)?.as_str().parse().ok());
-        run = match (number, run) {
-            (Some(1_usize), _) if names_elements(heading) => Some(1),
+        run = match (number_of(line), run) {
+            (Some(1), _) if names_elements(heading) => Some(1),
             (Some(number), Some(last)) if number == last + 1 => Some(number),
             // An item may go on over several lines.
             (None, Some(last)) if !line.trim_end().ends_with(':') => Some(last),
@@ -88,6 +78,13 @@ fn numbered(text: &str) -> Option<usize> {
         heading = line;
     }
     found
+}
+
+/// `1. `, `2) ` or `(3) ` at the beginning of a line that goes on.
+fn number_of(line: &str) -> Option<usize> {
+    let line = line.trim();
+    let (number, text) = line.strip_prefix('(').unwrap_or(line).split_once(['.', ')', ':'])?;
+    number.parse().ok().filter(|_| text.starts_with(char::is_whitespace))
 }
 
 fn names_elements(heading: &str) -> bool {
@@ -115,10 +112,11 @@ mod tests {
                 Some(2),
             ),
             ("[1, 2, 3] and [] and [[\"a\"]]", Some(1)),
+            ("Claims: [\"it says ['a', 'b', 'c']\", \"so\"]", Some(2)),
             ("no list", None),
             ("Statements:\n1. A is\n   so.\n2. B.\n\nAnswer with JSON:", Some(2)),
             ("Steps:\n1. Read it.\n2. Judge it.", None),
-            ("The claims:\n1) A.\n2) B.\n3) C.", Some(3)),
+            ("The claims:\n1) A.\n(2) B.\n3) C.", Some(3)),
             ("[\"never closed", None),
         ] {
             let texts = [PromptText { is_instruction: false, text: text.to_owned() }];

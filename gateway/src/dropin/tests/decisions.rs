@@ -83,6 +83,10 @@ fn flags_and_texts_that_read_alike_are_different_choices() {
     let answer = &answers(body, &[json!({"question_1": "true (2)"}), json!({"question_1": "true (2)"})])[0];
     assert_eq!((&answer["choice"], &answer["name"]), (&json!("true"), &Value::Null));
     assert_eq!(answer["probabilities"][0], json!({"value": true, "probability": 0.0}));
+    let choices = json!([{"value": "true (2)"}, {"value": true}, {"value": "true"}]);
+    let body = with_questions(json!([{"type": "choice", "instructions": "Which?", "choices": choices}]));
+    let answer = &answers(body, &[json!({"question_1": "true (2) (2)"})])[0];
+    assert_eq!((&answer["choice"], &answer["confidence"]), (&json!("true"), &json!(1.0)));
     let flags = json!([{"value": true}, {"value": false}]);
     let body =
         with_questions(json!([{"type": "choice", "name": "ok", "instructions": "Is it?", "choices": flags}]));
@@ -140,6 +144,7 @@ fn what_cannot_be_asked_is_named() {
     check(with_questions(many), "questions", "at most 400");
     check(with_questions(json!([{"type": "predicate"}])), "questions", "`questions[0]`: `instructions`");
     check(with_questions(json!([{"instructions": "x"}])), "questions", "`type` is missing");
+    check(with_questions(json!([{"type": "predicate", "name": 5}])), "questions", "`name` is no text");
     check(with_questions(json!([{"type": "rank", "instructions": "x"}])), "questions", "`rank` is no type");
     let choice =
         |choices: Value| with_questions(json!([{"type": "choice", "instructions": "x", "choices": choices}]));
