@@ -96,6 +96,32 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_reader_in_a_log_that_is_too_long_is_waited_for_a_moment() {
+        let folder = tempfile::tempdir().unwrap();
+        let location = StoreLocation::Sqlite(folder.path().join("a.db"));
+        let pools = Pools::connect(&location).await.unwrap();
+        migrations::migrate(&pools, &location).await.unwrap();
+        let checkpoints = pools.checkpoints.unwrap();
+        let mut reader = pools.readers.begin().await.unwrap();
+        reader.execute("SELECT id FROM runs").await.unwrap();
+        let took = async || {
+            let begun = std::time::Instant::now();
+            shorten(&checkpoints, 0).await.unwrap();
+            begun.elapsed()
+        };
+        // To copy what it can it would not wait at all; to cut the log it would wait for five seconds.
+        let with_reader = took().await;
+        assert!(with_reader > Duration::from_millis(80), "{with_reader:?}");
+        assert!(with_reader < Duration::from_secs(4), "{with_reader:?}");
+        pools.writer.execute("PRAGMA user_version = 7").await.unwrap();
+        reader.rollback().await.unwrap();
+        shorten(&checkpoints, 0).await.unwrap();
+        pools.writer.execute("PRAGMA user_version = 8").await.unwrap();
+        let row = checkpoints.pool.fetch_one("PRAGMA wal_checkpoint(PASSIVE)").await.unwrap();
+        assert_eq!(row.get::<i64, _>(1), 1, "with nobody in it the log starts again");
+    }
+
+    #[tokio::test]
     async fn a_cut_that_a_reader_held_up_is_made_up_for() {
         let folder = tempfile::tempdir().unwrap();
         let location = StoreLocation::Sqlite(folder.path().join("a.db"));
