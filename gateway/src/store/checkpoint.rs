@@ -105,7 +105,7 @@ mod tests {
         let mut reader = pools.readers.begin().await.unwrap();
         reader.execute("SELECT id FROM runs").await.unwrap();
         let took = async || {
-            let begun = std::time::Instant::now();
+            let begun = tokio::time::Instant::now();
             shorten(&checkpoints, 0).await.unwrap();
             begun.elapsed()
         };
